@@ -51,7 +51,7 @@ Head release_of_team() REQUIRES(handling) {
   Head release{.kind = WireKind::barrier_release,
                .generation = newest_generation(),
                .address = clock.last_ns,
-               .value = clock.count};
+               .value = clock.number()};
   if (std::exchange(office.ends_epoch, false)) {
     office.ended = std::exchange(office.gathered, {});
     release.bytes = bytes_from(0);
@@ -82,7 +82,7 @@ void dismiss(ProcessId member) REQUIRES(handling) {
   answer(member, {.kind = office.dismissal == Dismissal::at_once ? WireKind::quit : WireKind::quit_in_turn,
                   .generation = static_cast<std::uint32_t>(office.ended_ns),
                   .address = clock.last_ns,
-                  .value = clock.count});
+                  .value = clock.number()});
   ++office.dismissed;
 }
 

@@ -1,4 +1,4 @@
-/// The monotonic clock, which all processes of one machine share.
+/// The monotonic clock, which all processes of one machine share, and the calling thread's own.
 #pragma once
 
 #include <cerrno>
@@ -7,10 +7,16 @@
 
 namespace sdsm::dsm {
 
-inline std::uint64_t now_ns() {
+inline std::uint64_t read_ns(clockid_t clock) {
   timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
+  clock_gettime(clock, &now);
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+}
+inline std::uint64_t now_ns() {
+  return read_ns(CLOCK_MONOTONIC);
+}
+inline std::uint64_t processor_time_ns() {
+  return read_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 inline timespec to_timespec(std::uint64_t ns) {

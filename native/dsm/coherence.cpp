@@ -11,7 +11,6 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <ctime>
 #include <iterator>
 #include <optional>
 #include <span>
@@ -258,12 +257,6 @@ struct Faulted {
   std::uint64_t processor_ns = 0;
 };
 constinit Faulted last_faults GUARDED_BY(application);
-
-std::uint64_t processor_time_ns() {
-  timespec used;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-  return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(used.tv_nsec);
-}
 
 /// Whether the instruction makes no progress between faults. At least one trap lies between them: 1 to 8 us by machine,
 /// and now and then twice its median.

@@ -50,7 +50,7 @@ namespace sdsm::dsm {
 /// all processes, as their initial stacks must look alike.
 inline constexpr const char* control_variable = "SDSM_RUN_CONTROL";
 
-inline constexpr std::uint32_t control_version = 9;
+inline constexpr std::uint32_t control_version = 10;
 inline constexpr std::uint32_t most_processes = 256;
 inline constexpr std::uint32_t secret_bytes = 32;
 
@@ -121,14 +121,23 @@ struct PageEvent {
     fault,    ///< object: region; value: page; fault: its kind
     diff,     ///< sent to another node. object: region; value: page; bytes: its payload
     clock,    ///< the initial thread read a clock that bounds the region, as this process knows now. value: calls so
-              ///< far, with_rank()
-    barrier,  ///< comes to a barrier, or waits for work
+              ///< far, with_rank(); object: where in the log, an AsOf
+    barrier,  ///< comes to a barrier, or waits for work. bytes: whether of_team
     ask,      ///< flushes before it asks for a lock
     take,     ///< flushes once it has the lock. object: lock; value: the lock's grants before this one
     drop,     ///< flushes what is left, and drops the node's copies
     give,     ///< flushes before it gives a lock back
+    leave,    ///< goes on behind a barrier of the team
   };
-  std::uint64_t turn = 0;  ///< place in the order of the node's events; 0 for `diff` and `clock`, which have none
+  /// Where a reading of the clock was, by what its process was at then.
+  enum class AsOf : std::uint32_t {
+    now,      ///< where it hears of it
+    arrival,  ///< at its last `barrier` of the team
+    leaving,  ///< at its last `leave` before that
+  };
+  static constexpr std::uint16_t of_team = 1;
+  std::uint64_t turn =
+      0;  ///< place in the order of the node's events; 0 for `diff`, `clock` and `leave`, which have none
   std::uint64_t value = 0;
   std::uint32_t object = 0;
   std::uint16_t bytes = 0;

@@ -18,6 +18,7 @@ namespace {
 struct Clock {
   std::atomic<std::uint64_t> count = 0;
   std::atomic<std::uint64_t> last_ns = 0;
+  std::atomic<bool> is_behind_barrier = false;
 };
 constinit Clock clock;  ///< the application thread's to change
 
@@ -27,6 +28,17 @@ struct MeasuredRegion {
   Tally end{};
 };
 constinit MeasuredRegion measured GUARDED_BY(application);
+
+/// Tallies at the process's last arrival at a barrier of the team, and when it went on behind the one before.
+struct LastMeetings {
+  Tally arrival{};
+  Tally leaving{};
+  /// Of the initial thread: its processor time, as the machine's other work must not decide what is nearer.
+  std::uint64_t leaving_processor_ns = 0, reading_processor_ns = 0;
+};
+constinit LastMeetings last_meetings GUARDED_BY(application);
+
+using AsOf = PageEvent::AsOf;
 
 /// The account as it was at `ns`: this thread may have been charged since, before it heard of the reading.
 Tally tally_when(std::uint64_t ns) REQUIRES(application) EXCLUDES(handling) {
@@ -48,22 +60,64 @@ Tally tally_when(std::uint64_t ns) REQUIRES(application) EXCLUDES(handling) {
   return taken;
 }
 
+/// Counts as they were at that moment, and the account as it was at `ns`.
+Tally tally_as_of(AsOf moment, std::uint64_t ns) REQUIRES(application) EXCLUDES(handling) {
+  const Tally at_reading = tally_when(ns);
+  if (moment == AsOf::now) return at_reading;
+  Tally taken = moment == AsOf::arrival ? last_meetings.arrival : last_meetings.leaving;
+  // Behind the last `leaving` there may be more charges than are remembered, and none lies between that and `ns`.
+  if (moment == AsOf::arrival)
+    std::copy(std::begin(at_reading.spent_ns), std::end(at_reading.spent_ns), taken.spent_ns);
+  taken.now_ns = ns;
+  return taken;
+}
+
+void log_reading(std::uint64_t calls, AsOf moment) REQUIRES(application) {
+  log({.value = calls, .object = static_cast<std::uint32_t>(moment), .kind = PageEvent::Kind::clock});
+}
+
+void note_clock(const ClockCalls& calls, AsOf moment) REQUIRES(application) EXCLUDES(handling) {
+  const program::HeldSignals held;
+  const std::uint64_t known = clock.count.load(std::memory_order_relaxed);
+  const bool is_of_new_clock = calls_of(known) == 0 || rank_of(calls.count) > rank_of(known);
+  if (is_of_new_clock && calls_of(calls.count) > 1 && moment == AsOf::arrival) {
+    // Of several readings since it heard of any, the time of the last one alone is known.
+    measured.begin = last_meetings.leaving;
+    log_reading(with_rank(1, rank_of(calls.count)), AsOf::leaving);
+  } else if (is_of_new_clock) {
+    measured.begin = tally_as_of(moment, calls.last_ns);
+  }
+  measured.end = tally_as_of(moment, calls.last_ns);
+  clock.last_ns.store(calls.last_ns, std::memory_order_relaxed);
+  clock.count.store(calls.count, std::memory_order_relaxed);
+  log_reading(calls.count, moment);
+  if (self.wants_timeline) keep({calls.last_ns, 0, calls.count, 0, 0, TimedEvent::Kind::clock});
+}
+
 }  // namespace
 
 ClockCalls clock_calls() {
-  return {clock.count.load(std::memory_order_relaxed), clock.last_ns.load(std::memory_order_relaxed)};
+  return {clock.count.load(std::memory_order_relaxed), clock.last_ns.load(std::memory_order_relaxed),
+          clock.is_behind_barrier};
 }
 
-void note_clock(const ClockCalls& calls) {
-  const program::HeldSignals held;
-  const std::uint64_t known = clock.count.load(std::memory_order_relaxed);
-  if (calls.count == known) return;
-  measured.end = tally_when(calls.last_ns);
-  if (calls_of(known) == 0 || rank_of(calls.count) > rank_of(known)) measured.begin = measured.end;
-  clock.last_ns.store(calls.last_ns, std::memory_order_relaxed);
-  clock.count.store(calls.count, std::memory_order_relaxed);
-  log({.value = calls.count, .kind = PageEvent::Kind::clock});
-  if (self.wants_timeline) keep({calls.last_ns, 0, calls.count, 0, 0, TimedEvent::Kind::clock});
+void hear_of_clock(const ClockCalls& calls, bool waited_for_work) {
+  if (calls.count == clock_calls().count) return;
+  note_clock(calls, waited_for_work ? AsOf::now : calls.is_behind_barrier ? AsOf::leaving : AsOf::arrival);
+}
+
+void note_arrival() {
+  LastMeetings& last = last_meetings;
+  last.arrival = tally_at(now_ns());
+  if (self.process != ProcessId{0}) return;
+  clock.is_behind_barrier =
+      last.reading_processor_ns - last.leaving_processor_ns < processor_time_ns() - last.reading_processor_ns;
+}
+
+void note_leaving() {
+  last_meetings.leaving = tally_at(now_ns());
+  if (self.process == ProcessId{0}) last_meetings.leaving_processor_ns = processor_time_ns();
+  log({.kind = PageEvent::Kind::leave});
 }
 
 void note_own_clock(trace::ClockSource source, std::uint64_t now_ns) {
@@ -71,7 +125,8 @@ void note_own_clock(trace::ClockSource source, std::uint64_t now_ns) {
   const unsigned rank = trace::rank_of(source);
   if (calls_of(known) > 0 && rank < rank_of(known)) return;
   const std::uint64_t before = rank == rank_of(known) ? calls_of(known) : 0;
-  note_clock({with_rank(before + 1, rank), now_ns});
+  last_meetings.reading_processor_ns = processor_time_ns();
+  note_clock({with_rank(before + 1, rank), now_ns}, AsOf::now);
 }
 
 Result result(std::uint64_t ended_ns) {

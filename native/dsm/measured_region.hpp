@@ -15,11 +15,26 @@ namespace sdsm::dsm {
 struct ClockCalls {
   std::uint64_t count = 0;  ///< with the clocks' rank (with_rank)
   std::uint64_t last_ns = 0;
+  /// Whether that was nearer to the initial thread's last barrier than to the one that it has come to.
+  bool is_behind_barrier = false;
+
+  /// As a message says it.
+  std::uint64_t number() const { return count | (is_behind_barrier ? behind_barrier : 0); }
+  static ClockCalls told(std::uint64_t number, std::uint64_t last_ns) {
+    return {number & ~behind_barrier, last_ns, (number & behind_barrier) != 0};
+  }
+
+ private:
+  static constexpr std::uint64_t behind_barrier = std::uint64_t{1} << 63;  ///< of no rank
 };
 /// The calls that this process knows of. Any thread.
 ClockCalls clock_calls();
-/// This process learns how often the initial thread has called the clock.
-void note_clock(const ClockCalls& calls) REQUIRES(application) EXCLUDES(handling);
+/// This process learns how often the initial thread has called the clock. If that was within a parallel region, it
+/// bounds its own part where it came to the barrier at which it hears of that, or where it went on behind the one
+/// before, as was nearer for the initial thread. `waited_for_work`: it is out of the region.
+void hear_of_clock(const ClockCalls& calls, bool waited_for_work) REQUIRES(application) EXCLUDES(handling);
+void note_arrival() REQUIRES(application) EXCLUDES(handling);
+void note_leaving() REQUIRES(application) EXCLUDES(handling);
 /// The initial thread reads a clock.
 void note_own_clock(trace::ClockSource source, std::uint64_t now_ns) REQUIRES(application) EXCLUDES(handling);
 

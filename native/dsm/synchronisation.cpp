@@ -38,6 +38,8 @@ constinit program::Mutex holding;
 std::set<LockId> held_locks GUARDED_BY(holding);
 
 constinit std::uint32_t seen_generation GUARDED_BY(application) = 0;
+/// What the last barrier of the team told.
+constinit ClockCalls told_clock GUARDED_BY(application){};
 
 }  // namespace
 
@@ -65,7 +67,7 @@ Head obey(const Head& head, WaitsFor awaited, const Begun& since) REQUIRES(appli
   if (head.kind == WireKind::quit || head.kind == WireKind::quit_in_turn) {
     const std::uint64_t now = now_ns();
     spend(awaited == WaitsFor::work ? Spent::idle : Spent::barrier, since, now);
-    note_clock({head.value, head.address});
+    hear_of_clock(ClockCalls::told(head.value, head.address), true);
     end_worker(end_told(head, now), head.kind == WireKind::quit ? Dismissal::at_once : Dismissal::after_exit_functions);
   }
   if (head.kind == WireKind::exit_run) {
@@ -94,6 +96,7 @@ Head synchronise(const Meeting& meeting, Wait wait = Wait::alone, bool has_flush
       .kind = WireKind::barrier_arrive, .generation = generation(), .address = meeting.key, .value = meeting.size};
   if (plays_jiajia()) {
     const Head head = obey(ask_in_scope(barrier_master, arrival, handed_at_barrier(), nullptr, wait), awaited, since);
+    told_clock = ClockCalls::told(head.value, head.address);
     count_arrival();
     return head;
   }
@@ -101,7 +104,9 @@ Head synchronise(const Meeting& meeting, Wait wait = Wait::alone, bool has_flush
     if (has_notices()) return obey(exchange_notices(arrival), awaited, since);
     arrival.value = changes_are_home;
   }
-  return obey(ask(meeting.master, arrival, nullptr, nullptr, wait), awaited, since);
+  const Head head = obey(ask(meeting.master, arrival, nullptr, nullptr, wait), awaited, since);
+  if (meeting.key == 0) told_clock = ClockCalls::told(head.value, head.address);
+  return head;
 }
 
 ProcessId process_of(const gomp::Gang& gang, std::uint32_t member) {
@@ -124,10 +129,10 @@ Meeting meeting_of(const gomp::Gang& gang) {
 
 /// The master called the clock while this process was waiting for work: its idle time is split there.
 Begun split_idle_time(const Begun& since, const Head& head) REQUIRES(application) {
-  if (head.value == clock_calls().count) return since;
+  if (ClockCalls::told(head.value, head.address).count == clock_calls().count) return since;
   const std::uint64_t at = std::clamp(head.address, since.ns, now_ns());
   spend(Spent::idle, since, at);
-  note_clock({head.value, head.address});
+  hear_of_clock(ClockCalls::told(head.value, head.address), true);
   return begun_at(at);
 }
 
@@ -256,10 +261,11 @@ void pass(const Meeting& meeting, Barrier barrier) REQUIRES(application) {
   flush_output();
   if (self.wants_page_log) {
     const NodeGuard guard;
-    log_in_turn({.kind = PageEvent::Kind::barrier});
+    log_in_turn({.bytes = meeting.key == 0 ? PageEvent::of_team : std::uint16_t{0}, .kind = PageEvent::Kind::barrier});
   }
   send_long_page_log();
   send_long_timeline_log();
+  if (meeting.key == 0) note_arrival();
   Begun since = begin();
   if (plays_jiajia()) {
     play_in_scope(barrier, since);
@@ -268,6 +274,9 @@ void pass(const Meeting& meeting, Barrier barrier) REQUIRES(application) {
   }
   ++asked.barriers;
   spend(Spent::barrier, since);
+  if (meeting.key != 0) return;
+  hear_of_clock(told_clock, false);
+  note_leaving();
 }
 
 }  // namespace

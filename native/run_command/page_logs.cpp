@@ -29,6 +29,11 @@ void add_all(std::map<PageId, trace::PageFigures>& to, const std::map<PageId, tr
   for (const auto& [page, figures] : from) to[page] += figures;
 }
 
+void move_all(std::map<PageId, trace::PageFigures>& to, std::map<PageId, trace::PageFigures>& from) {
+  add_all(to, from);
+  from.clear();
+}
+
 trace::OrderKind order_kind(const dsm::PageEvent& event, const Tables& tables) {
   switch (event.kind) {
     case Kind::fault:
@@ -40,7 +45,8 @@ trace::OrderKind order_kind(const dsm::PageEvent& event, const Tables& tables) {
     case Kind::drop: return trace::OrderKind::drop;
     case Kind::give: return trace::OrderKind::give;
     case Kind::diff:
-    case Kind::clock: break;
+    case Kind::clock:
+    case Kind::leave: break;
   }
   fail();
 }
@@ -59,13 +65,24 @@ void PageLogs::take(std::uint32_t number, const dsm::PageEvent& event) {
   Process& process = processes_.at(number);
   if (static_cast<std::size_t>(event.fault) >= tables_.faults.size()) fail();
   const PageId page{RegionId{event.object}, event.value};
+  Pages& latest = process.is_at_barrier ? process.at_barrier : process.behind_barrier;
   if (event.kind == Kind::diff) {
-    process.since[page] += trace::figures_of_diff(event.bytes);
+    latest[page] += trace::figures_of_diff(event.bytes);
     return;
   }
+  if (event.kind == Kind::leave) {
+    move_all(process.since, process.behind_barrier);
+    move_all(process.since, process.at_barrier);
+    process.is_at_barrier = false;
+    return;
+  }
+  if (event.kind == Kind::barrier && event.bytes == dsm::PageEvent::of_team) process.is_at_barrier = true;
   if (event.kind == Kind::clock) {
-    add_all(dsm::calls_of(process.clock_calls) == 0 ? process.before : process.between, process.since);
-    process.since.clear();
+    using AsOf = dsm::PageEvent::AsOf;
+    Pages& bounded = dsm::calls_of(process.clock_calls) == 0 ? process.before : process.between;
+    move_all(bounded, process.since);
+    if (event.object != static_cast<std::uint32_t>(AsOf::leaving)) move_all(bounded, process.behind_barrier);
+    if (event.object == static_cast<std::uint32_t>(AsOf::now)) move_all(bounded, process.at_barrier);
     if (dsm::rank_of(event.value) > dsm::rank_of(process.clock_calls)) {
       add_all(process.before, process.between);
       process.between.clear();
@@ -74,7 +91,7 @@ void PageLogs::take(std::uint32_t number, const dsm::PageEvent& event) {
     return;
   }
   if (event.kind == Kind::fault)
-    process.since[page] += trace::figures_of(tables_.faults[static_cast<std::size_t>(event.fault)]);
+    latest[page] += trace::figures_of(tables_.faults[static_cast<std::size_t>(event.fault)]);
   if (!keeps_order_) return;
   if (!process.order.empty() && process.order.back().first >= event.turn) fail();
   process.order.push_back({event.turn, {ProcessId{number}, order_kind(event, tables_), event.object, event.value}});
@@ -88,7 +105,7 @@ trace::PageBook PageLogs::figures() const {
     Pages pages = process.between;
     if (!has_region) {
       add_all(pages, process.before);
-      add_all(pages, process.since);
+      for (const Pages& part : {process.since, process.behind_barrier, process.at_barrier}) add_all(pages, part);
     }
     for (const auto& [page, figures] : pages) book[{page, ProcessId{number}}] = figures;
   }

@@ -34,9 +34,12 @@ class PageLogs {
  private:
   using Pages = std::map<PageId, trace::PageFigures>;
   struct Process {
-    Pages before;                                                    ///< the clock's first reading
-    Pages between;                                                   ///< its first and its latest
-    Pages since;                                                     ///< its latest
+    Pages before;          ///< the clock's first reading
+    Pages between;         ///< its first and its latest
+    Pages since;           ///< its latest, up to the last barrier's end
+    Pages behind_barrier;  ///< and from there on
+    Pages at_barrier;      ///< since it came to the next one
+    bool is_at_barrier = false;
     std::uint64_t clock_calls = 0;                                   ///< dsm::with_rank()
     std::vector<std::pair<std::uint64_t, trace::OrderEvent>> order;  ///< with their turns, which ascend
   };
