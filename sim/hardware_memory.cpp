@@ -73,6 +73,10 @@ class HardwareRoom final : public Room {
     locks_[lock].queue.push_back({thread, turn, std::move(granted)});
     grant_next(locks_[lock]);
   }
+  bool is_free(LockId lock) const {
+    const auto found = locks_.find(lock);
+    return found == locks_.end() || (!found->second.is_held && found->second.queue.empty());
+  }
   void release(LockId lock) {
     locks_[lock].is_held = false;
     grant_next(locks_[lock]);
@@ -178,6 +182,7 @@ class HardwareMemory final : public Memory {
     wait_on_others([=, this](Then granted) { room_.acquire(lock, thread_.id(), turn, std::move(granted)); });
     thread_.account.count(cluster_.clock.now(), [](Tally& tally) { ++tally.locks; });
   }
+  bool is_free(LockId lock) const override { return room_.is_free(lock); }
   void release(LockId lock) override {
     thread_.catch_up_and_wait();
     room_.release(lock);

@@ -185,6 +185,10 @@ class JiajiaRoom final : public Room {
     locks_[lock].queue.push_back({by, turn, std::move(granted)});
     grant_next(lock);
   }
+  bool is_free(LockId lock) const {
+    const auto found = locks_.find(lock);
+    return found == locks_.end() || (!found->second.held && found->second.queue.empty());
+  }
   void give_back(LockId lock, ProcessId by, const std::vector<Notice>& handed) {
     notices_[index_of(manager(lock))].release(object_of(lock), by, handed);
     locks_[lock].held = false;
@@ -497,6 +501,7 @@ class JiajiaMemory final : public Memory {
   }
   void fence() override { flush(); }
 
+  bool is_free(LockId lock) const override { return room_.is_free(lock); }
   void acquire(LockId lock, std::optional<std::uint64_t> turn) override {
     if (!takes_faults(cluster_.layout)) return count_lock();
     perform(jiajia::courses::lock, Sync::acquire,

@@ -24,6 +24,11 @@ void LockManager::perform(Thread& thread, Course course, Sync sync, Exchange exc
                       std::move(done));
 }
 
+bool LockManager::is_free(LockId lock) const {
+  const auto found = locks_.find(index_of(lock));
+  return found == locks_.end() || (!found->second.held && found->second.queue.empty());
+}
+
 Exchange LockManager::about(Thread& thread, LockId lock, std::optional<std::uint64_t> turn) {
   const ProcessId manager = manager_of(lock, cluster_.layout.processes());
   return [this, &thread, lock, turn, manager](const courses::Step& step, Then then) {

@@ -27,6 +27,9 @@ class LockManager {
  public:
   explicit LockManager(Cluster& cluster) : cluster_(cluster) {}
 
+  /// Whether nobody has it or has asked for it, as its manager knows.
+  bool is_free(LockId lock) const;
+
   /// What a course asks and tells the lock's manager. `turn`: the number that the grant must have among the lock's,
   /// from 0.
   Exchange about(Thread& thread, LockId lock, std::optional<std::uint64_t> turn = std::nullopt);

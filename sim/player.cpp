@@ -17,6 +17,7 @@ Player::Player(Cluster& cluster, ProcessId process, std::unique_ptr<IntervalSour
       thread_(cluster.thread(process)),
       source_(std::move(source)),
       memory_(cluster.room->memory_of(thread_)),
+      locks_(thread_, *memory_),
       clock_rank_(clock_rank),
       clock_calls_(clock_calls),
       reductions_(std::move(reductions)),
@@ -94,6 +95,17 @@ void Player::touch(const trace::TouchRun& run) {
   }
 }
 
+/// Whether a thread may try to take such a lock while it holds another.
+bool may_be_held(const trace::Event& event) {
+  return event.detail <= static_cast<std::uint8_t>(trace::LockClass::nest_lock);
+}
+
+void Player::acquire(LockId lock, const trace::Event& event) {
+  if (!may_be_held(event)) return memory_->acquire(lock, turn_of(event));
+  // In a recorded order they are granted as they were.
+  locks_.take(lock, was_tried(event) && !cluster_.order);
+}
+
 std::optional<std::uint64_t> Player::turn_of(const trace::Event& acquire) {
   if (!has_turn(acquire)) return {};
   if (acquire.value != 0) return acquire.value - 1;
@@ -138,8 +150,14 @@ void Player::close(const trace::Event& event) {
     case EventKind::copyprivate:
       perform(executed_single_ ? Directive::copyprivate_gives : Directive::copyprivate_takes, team);
       break;
-    case EventKind::acquire: memory_->acquire(lock, turn_of(event)); break;
-    case EventKind::release: memory_->release(lock); break;
+    case EventKind::acquire: acquire(lock, event); break;
+    case EventKind::release:
+      if (may_be_held(event)) {
+        locks_.give(lock);
+      } else {
+        memory_->release(lock);
+      }
+      break;
     case EventKind::post: memory_->post(event.object, {event.value}); break;
     case EventKind::wait: memory_->wait(event.object, {event.value}); break;
     case EventKind::take: memory_->wait(flag_of(lock), taken_by(event)); break;

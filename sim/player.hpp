@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/cluster.hpp"
+#include "sim/held_locks.hpp"
 #include "sim/interval_source.hpp"
 #include "sim/memory.hpp"
 #include "workloads/trace/reductions.hpp"
@@ -31,6 +32,7 @@ class Player {
  private:
   void work(const trace::Interval& interval);
   void touch(const trace::TouchRun& run);
+  void acquire(LockId lock, const trace::Event& event);
   std::optional<std::uint64_t> turn_of(const trace::Event& acquire);
   void close(const trace::Event& event);
   /// `team`: threads in the team, for directives with a barrier; else 0.
@@ -51,6 +53,7 @@ class Player {
   Thread& thread_;
   std::unique_ptr<IntervalSource> source_;
   std::unique_ptr<Memory> memory_;
+  HeldLocks locks_;
   unsigned clock_rank_;
   std::uint64_t clock_calls_;
   std::vector<trace::ReductionPart> reductions_;

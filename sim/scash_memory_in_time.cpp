@@ -43,6 +43,7 @@ class InTime final : public ScashMemory {
   void acquire(LockId lock, std::optional<std::uint64_t> turn) override {
     perform(courses::acquire, Sync::acquire, cluster_.locks.about(thread_, lock, turn));
   }
+  bool is_free(LockId lock) const override { return cluster_.locks.is_free(lock); }
   void release(LockId lock) override { perform(courses::release, Sync::release, cluster_.locks.about(thread_, lock)); }
   void post(std::uint64_t flag, FlagPost told) override {
     perform(courses::release, Sync::release, cluster_.locks.post(thread_, flag, told));

@@ -231,14 +231,14 @@ void play(simgrid::s4u::Engine& engine, const Topology& topology, Cluster& clust
   }
   if (stuck.empty()) return;
   if (stuck.size() > 8) stuck.resize(8);
-  throw RunError(
-      fmt::format("the simulated program stopped at {} with threads waiting for what never comes ({}):\n  {}",
-                  format_time(cluster.clock.now()),
-                  cluster.order ? "the recorded order is of another run than the trace. Record it and trace again"
-                                : "the trace's barriers or locks do not match; or threads that held a lock tried for "
-                                  "another (omp_test_lock, std::scoped_lock), which waits here if it got it in the "
-                                  "trace. Let all threads take these locks in one order",
-                  fmt::join(stuck, "\n  ")));
+  throw RunError(fmt::format(
+      "the simulated program stopped at {} with threads waiting for what never comes ({}):\n  {}",
+      format_time(cluster.clock.now()),
+      cluster.order ? "the recorded order is of another run than the trace. Record it and trace again"
+                    : "the trace's barriers or locks do not match, or threads take locks in different orders, "
+                      "which may stop the program, too. Let all threads take them in one order, or together "
+                      "(std::scoped_lock; traces made before this version do not tell which were)",
+      fmt::join(stuck, "\n  ")));
 }
 
 /// What the threads' accounts say after the run.

@@ -48,8 +48,8 @@ std::uint64_t first_value(const Lock& lock) REQUIRES(turn) {
 }
 
 /// Precondition: the number allows it, and nobody interrupts.
-void take_now(VirtualThread& self, Lock& lock, engine::Demand demand) REQUIRES(turn) {
-  if (demand == engine::mutex_demand) return take_free_lock(self, lock, demand);
+void take_now(VirtualThread& self, Lock& lock, engine::Demand demand, bool only_tried) REQUIRES(turn) {
+  if (demand == engine::mutex_demand) return take_free_lock(self, lock, demand, only_tried);
   const std::uint64_t value = demand == engine::semaphore_demand ? first_value(lock) : 0;
   lock.number += demand.add;
   lock.holder = demand.is_exclusive() ? &self : nullptr;
@@ -113,7 +113,7 @@ bool take(const volatile void* object, Demand demand, std::uint64_t patience_ns)
   while (!demand.can_be_met(lock.number)) {
     if (!wait_at(self, lock, limit)) return false;
   }
-  take_now(self, lock, demand);
+  take_now(self, lock, demand, false);
   return true;
 }
 
@@ -124,7 +124,7 @@ bool try_take(const volatile void* object, Demand demand) {
   yield(self, 0);
   const Uninterrupted guard;
   if (!demand.can_be_met(lock.number)) return false;
-  take_now(self, lock, demand);
+  take_now(self, lock, demand, true);
   return true;
 }
 

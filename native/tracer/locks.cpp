@@ -92,12 +92,13 @@ void reset(Lock& lock, LockClass lock_class) REQUIRES(turn) {
   lock.lock_class = lock_class;
 }
 
-trace::Event lock_event(EventKind kind, const Lock& lock) {
-  return {kind, static_cast<std::uint8_t>(lock.lock_class), lock.id, 0};
+trace::Event lock_event(EventKind kind, const Lock& lock, bool was_tried = false) {
+  const bool is_told = was_tried && lock.lock_class <= LockClass::nest_lock;
+  return {kind, static_cast<std::uint8_t>(lock.lock_class), lock.id, is_told ? 1U : 0U};
 }
 
-void ask_for(VirtualThread& self, const Lock& lock) REQUIRES(turn) {
-  end_interval(self, lock_event(EventKind::acquire, lock));
+void ask_for(VirtualThread& self, const Lock& lock, bool only_tries) REQUIRES(turn) {
+  end_interval(self, lock_event(EventKind::acquire, lock, only_tries));
   close_pages(self, Closing::at_synchronisation);
 }
 
@@ -159,7 +160,7 @@ Lock& find_lock(LockClass lock_class, const void* address) {
 }
 
 void take_lock(VirtualThread& self, Lock& lock, engine::Demand demand) {
-  ask_for(self, lock);
+  ask_for(self, lock, false);
   // A thread whose clock is behind may ask for the lock at an earlier time. On a cluster a lock costs a multiple of the
   // slack; here it saves most hand-overs of programs with many short locks.
   constexpr std::uint64_t slack_ns = 10'000;
@@ -172,8 +173,8 @@ void take_lock(VirtualThread& self, Lock& lock, engine::Demand demand) {
   begin_interval(self);
 }
 
-void take_free_lock(VirtualThread& self, Lock& lock, engine::Demand demand) {
-  ask_for(self, lock);
+void take_free_lock(VirtualThread& self, Lock& lock, engine::Demand demand, bool only_tried) {
+  ask_for(self, lock, only_tried);
   note_holder(self, lock, demand);
   begin_interval(self);
 }
@@ -218,7 +219,7 @@ bool try_acquire(LockClass lock_class, const void* address) {
   yield(self, 0);
   const Uninterrupted guard;
   if (!mutex_demand.can_be_met(lock.number)) return false;
-  take_free_lock(self, lock, mutex_demand);
+  take_free_lock(self, lock, mutex_demand, true);
   return true;
 }
 

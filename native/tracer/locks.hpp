@@ -25,8 +25,8 @@ struct Lock {
 Lock& find_lock(trace::LockClass lock_class, const void* address) REQUIRES(turn);
 /// Ends the interval with `acquire`, waits until the lock's number allows it, and begins the next interval.
 void take_lock(VirtualThread& self, Lock& lock, engine::Demand demand) REQUIRES(turn);
-/// The same without waiting, for who has waited. Precondition: the number allows it.
-void take_free_lock(VirtualThread& self, Lock& lock, engine::Demand demand) REQUIRES(turn);
+/// The same without waiting, for who has waited, or only tries. Precondition: the number allows it.
+void take_free_lock(VirtualThread& self, Lock& lock, engine::Demand demand, bool only_tried) REQUIRES(turn);
 /// Ends the interval with `release`, and begins the next.
 void give_lock_back(VirtualThread& self, Lock& lock) REQUIRES(turn);
 /// Lets whoever waits for the lock's number look again.

@@ -72,6 +72,10 @@ void TestProgram::acquire(std::uint32_t thread, std::uint64_t lock, double compu
   interval(thread, compute_us, std::move(touches), {EventKind::acquire, 0, lock, 0});
 }
 
+void TestProgram::acquire_at_a_try(std::uint32_t thread, std::uint64_t lock, double compute_us) {
+  interval(thread, compute_us, {}, {EventKind::acquire, 0, lock, 1});
+}
+
 void TestProgram::ordered(std::uint32_t thread, std::uint64_t turn, double before_us, double inside_us) {
   constexpr auto ordered = static_cast<std::uint8_t>(trace::LockClass::ordered);
   interval(thread, before_us, {}, {trace::EventKind::acquire, ordered, 2, turn});

@@ -23,6 +23,8 @@ class TestProgram {
   void barrier(std::uint32_t thread, double compute_us = 0, std::vector<trace::TouchRun> touches = {});
   void acquire(std::uint32_t thread, std::uint64_t lock, double compute_us = 0,
                std::vector<trace::TouchRun> touches = {});
+  /// With omp_test_lock or the like.
+  void acquire_at_a_try(std::uint32_t thread, std::uint64_t lock, double compute_us = 0);
   void release(std::uint32_t thread, std::uint64_t lock, double compute_us = 0,
                std::vector<trace::TouchRun> touches = {});
   /// An ordered region: its turn, from 1, or 0 as in older traces.

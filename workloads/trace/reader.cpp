@@ -333,9 +333,9 @@ bool ThreadCursor::Impl::decode_event() {
   if (rule == nullptr) throw ContentError(fmt::format("event kind {} is unknown", kind));
   if (rule->max_detail > 0) event.detail = *cursor++;
   if (rule->object) event.object = read_varint(cursor);
-  if (has_turn(event)) {
-    event.value = event.object >> turn_bit;
-    event.object &= (std::uint64_t{1} << turn_bit) - 1;
+  if (event.kind == EventKind::acquire) {
+    event.value = event.object >> value_of_acquire_bit;
+    event.object &= (std::uint64_t{1} << value_of_acquire_bit) - 1;
   }
   if (rule->value != EventRule::Value::none) event.value = read_varint(cursor);
   if (rule->value != EventRule::Value::team_size) return true;

@@ -33,7 +33,8 @@ enum class EventKind : std::uint8_t {
   team_begin,   ///< other team members: begin the region. object, value: as in `fork`. Closes an empty interval
   join,         ///< every member: end of the region (an implied barrier). object, value: as in `fork`
   barrier,      ///< explicit or implied barrier inside a region. value: team size
-  acquire,      ///< asks for a lock. object: LockId; detail: LockClass; value: of class ordered, its turn (has_turn())
+  acquire,      ///< asks for a lock. object: LockId; detail: LockClass; value: of class ordered, its turn (has_turn());
+                ///< of a lock 1 if the thread only tried, and got it (was_tried())
   release,      ///< gives a lock back. object: LockId; detail: LockClass
   single,       ///< reaches a `single`. object: construct number; detail: 1 for the thread that executes it
   copyprivate,  ///< barrier at which a `single copyprivate` hands its values on. object: construct; value: team size
@@ -105,8 +106,16 @@ struct Event {
 constexpr bool has_turn(const Event& event) {
   return event.kind == EventKind::acquire && event.detail == static_cast<std::uint8_t>(LockClass::ordered);
 }
-/// In a file, turns are the bits of the event's object from this one on.
-inline constexpr unsigned turn_bit = 32;
+/// Whether it may have a value: omp_test_lock and the like, also of a library's mutex, which counts as a lock.
+constexpr bool may_be_tried(const Event& event) {
+  return event.kind == EventKind::acquire && event.detail <= static_cast<std::uint8_t>(LockClass::nest_lock);
+}
+/// Whether the thread would have gone on without the lock if another had had it.
+constexpr bool was_tried(const Event& event) {
+  return may_be_tried(event) && event.value == 1;
+}
+/// In a file, the value of `acquire` is the bits of the event's object from this one on.
+inline constexpr unsigned value_of_acquire_bit = 32;
 
 /// Access: read or write. Change: what an interval changed in a page that it wrote, against the bytes before the first
 /// write: 0..1024 words in 0..512 runs of adjacent words; no runs exactly if no words.

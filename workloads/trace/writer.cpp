@@ -41,7 +41,8 @@ void write_event(std::vector<std::uint8_t>& out, const Event& event) {
   const EventRule& rule = *rule_of(event.kind);
   out.push_back(static_cast<std::uint8_t>(event.kind));
   if (rule.max_detail > 0) out.push_back(event.detail);
-  if (rule.object) write_varint(out, has_turn(event) ? event.value << turn_bit | event.object : event.object);
+  const std::uint64_t value_of_acquire = event.kind == EventKind::acquire ? event.value : 0;
+  if (rule.object) write_varint(out, value_of_acquire << value_of_acquire_bit | event.object);
   if (rule.value == EventRule::Value::any) write_varint(out, event.value);
   if (rule.value == EventRule::Value::team_size) {
     write_varint(out, event.value << 1 | (event.team != 0 ? 1U : 0U));

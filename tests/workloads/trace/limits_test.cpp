@@ -41,7 +41,8 @@ TEST_CASE("an event's fields are 0 where its kind does not use them") {
   CHECK(problem_with(Event{.kind = EventKind::barrier, .detail = 1, .value = 4}, 4));
   CHECK_FALSE(problem_with(Event{.kind = EventKind::end}, 4));
   CHECK(problem_with(Event{.kind = EventKind::end, .value = 1}, 4));
-  CHECK(problem_with(Event{.kind = EventKind::acquire, .object = 1, .value = 1}, 4));
+  CHECK(problem_with(Event{.kind = EventKind::acquire, .object = 1, .value = 2}, 4));
+  CHECK(problem_with(Event{.kind = EventKind::release, .object = 1, .value = 1}, 4));
   CHECK_FALSE(problem_with(Event{.kind = EventKind::barrier, .value = 2, .team = 7}, 4));
   CHECK(problem_with(Event{.kind = EventKind::flush, .team = 1}, 4) == "flush: has no team, but team is 1");
 }
@@ -68,7 +69,8 @@ TEST_CASE("details and kinds end where their enumerations end") {
   constexpr auto ordered = static_cast<std::uint8_t>(LockClass::ordered);
   CHECK_FALSE(problem_with(Event{.kind = EventKind::acquire, .detail = ordered, .object = 2, .value = 0xffffffff}, 1));
   CHECK(problem_with(Event{.kind = EventKind::acquire, .detail = ordered, .value = std::uint64_t{1} << 32}, 1));
-  CHECK(problem_with(Event{.kind = EventKind::acquire, .object = 2, .value = 1}, 1));
+  CHECK_FALSE(problem_with(Event{.kind = EventKind::acquire, .detail = 1, .object = 2, .value = 1}, 1));
+  CHECK(problem_with(Event{.kind = EventKind::acquire, .detail = 2, .object = 2, .value = 1}, 1));
   CHECK(problem_with(Event{.kind = EventKind::release, .detail = ordered, .object = 2, .value = 1}, 1));
 }
 

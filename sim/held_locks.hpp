@@ -1,0 +1,36 @@
+/// The locks of a thread whose program only tries to take some of them (omp_test_lock, std::scoped_lock): in the trace
+/// it got them; in simulated time another thread may have one just then.
+#pragma once
+
+#include <vector>
+
+#include "models/ids.hpp"
+#include "sim/memory.hpp"
+#include "sim/thread.hpp"
+
+namespace sdsm::sim {
+
+/// Its functions may block the thread's actor.
+class HeldLocks {
+ public:
+  HeldLocks(Thread& thread, Memory& memory) : thread_(thread), memory_(memory) {}
+
+  void take(LockId lock, bool only_tries);
+  void give(LockId lock);
+
+ private:
+  struct Held {
+    LockId lock;
+    bool was_tried;
+  };
+  /// At the simulated time that the thread has come to.
+  bool is_free(LockId lock);
+  void ask(LockId lock, bool only_tries);
+  void take_together(std::vector<LockId> wanted);
+
+  Thread& thread_;
+  Memory& memory_;
+  std::vector<Held> held_;  ///< in the order in which they were taken
+};
+
+}  // namespace sdsm::sim
