@@ -264,6 +264,7 @@ int look_at(dl_phdr_info* object, std::size_t /*size*/, void* /*unused*/) {
 }
 
 void on_look(int /*signal*/, siginfo_t* info, void* context) {
+  program::note_interruption();
   if (!application.is_taken() || program::HeldSignals::are_held()) return;
   application.check();
   const program::BlockedSignals blocked;

@@ -26,7 +26,7 @@ ApplicationThread& own_thread() {
 
 void on_stand_still(int /*signal*/, siginfo_t* /*info*/, void* /*context*/) {
   const int saved_errno = errno;
-  program::note_standing_still();
+  program::note_interruption();
   stand_still_if_asked();
   errno = saved_errno;
 }

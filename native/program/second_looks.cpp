@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::uint8_t trap = 0xcc;  // int3
 constexpr std::size_t registers = 16;
+constexpr unsigned subtraction = 5;  ///< of the arithmetic instructions
 
 /// A value that the code has computed, and where it comes from if it was loaded.
 struct Value {
@@ -41,7 +42,7 @@ class Reader {
       if (next.length == 0) return;
       if (std::binary_search(targets_.begin(), targets_.end(), at)) forget();
       at += next.length;
-      take(code + at - next.length, next, at);
+      take(code + at - next.length, next, at, bytes - at);
     }
   }
 
@@ -102,7 +103,8 @@ class Reader {
     return next.opcode == call || (next.opcode == group && (code[next.modrm] >> 3 & 7) == call_by_table);
   }
 
-  void take(const std::uint8_t* code, const Instruction& next, std::uint32_t end) {
+  /// `end`: where the instruction ends; as many bytes of the function follow as `rest`.
+  void take(const std::uint8_t* code, const Instruction& next, std::uint32_t end, std::uint32_t rest) {
     if (next.flow == Flow::end || next.flow == Flow::jump || next.flow == Flow::indirect) return forget();
     const std::optional<Effect> effect = EffectReader(code, next, pauses_).read();
     if ((!effect && is_call(code, next)) || next.has_lock) age();
@@ -122,7 +124,9 @@ class Reader {
     }
     const unsigned field = next.modrm == 0 ? 0 : (code[next.modrm] >> 3 & 7u) | ((next.rex & 4) != 0 ? 8u : 0u);
     const std::uint32_t own = in_register_[field];
-    if (compares_both(next)) compare(values_[own], values_[other]);
+    const bool subtracts = next.map == 0 && next.opcode >> 3 == subtraction;
+    if (compares_both(next) && (!subtracts || asks_for_zero(decode(code + next.length, rest))))
+      compare(values_[own], values_[other]);
     for (unsigned i = 0; i < registers; ++i)
       if ((effect->writes >> i & 1) != 0)
         in_register_[i] = moves_to_memory(next) ? own : moves_to_register(next) ? other : add({});
@@ -147,7 +151,13 @@ class Reader {
   static bool compares_both(const Instruction& next) {
     if (next.map != 0 || next.opcode >= 0x40 || (next.opcode & 7) > 3) return false;
     const unsigned operation = next.opcode >> 3;
-    return operation == 5 || operation == 6 || operation == 7;
+    return operation == subtraction || operation == 6 || operation == 7;
+  }
+  /// je, jne, sete, setne, cmove, cmovne. How far a variable has changed is no question whether it has.
+  static bool asks_for_zero(const Instruction& next) {
+    if (next.length == 0) return false;
+    const unsigned group = next.opcode & 0xfeu;
+    return next.map == 0 ? group == 0x74 : next.map == 1 && (group == 0x84 || group == 0x94 || group == 0x44);
   }
   static bool moves_to_register(const Instruction& next) {
     if (next.map == 1) return (next.opcode & 0xf6) == 0xb6;

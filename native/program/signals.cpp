@@ -38,7 +38,7 @@ std::uint64_t handled_now() {
 }
 
 constinit thread_local SignalState state;
-constinit thread_local std::uint32_t stood_still = 0;
+constinit thread_local std::uint32_t interruptions = 0;
 
 /// The two kinds of handlers are one member of the structure.
 bool is_handler(const struct sigaction& action) {
@@ -115,11 +115,11 @@ struct sigaction& asked_of(int signal) REQUIRES(asking) {
 
 }  // namespace
 
-std::uint32_t times_stood_still() {
-  return stood_still;
+std::uint32_t times_interrupted() {
+  return interruptions;
 }
-void note_standing_still() {
-  ++stood_still;
+void note_interruption() {
+  ++interruptions;
 }
 bool has_handlers() {
   return handled_now() != 0;

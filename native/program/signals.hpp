@@ -15,9 +15,10 @@ inline int preemption_signal() {
 inline int standing_signal() {
   return SIGRTMAX - 4;
 }
-/// How often that has happened to the calling thread, which the handler notes.
-std::uint32_t times_stood_still();
-void note_standing_still();
+/// How often one of these has come to the calling thread, which their handlers note: a system call that they end with
+/// EINTR goes on.
+std::uint32_t times_interrupted();
+void note_interruption();
 /// Whether the program has any of its own.
 bool has_handlers();
 

@@ -128,6 +128,14 @@ std::int64_t now_ns() {
   return now.tv_sec * 1'000'000'000 + now.tv_nsec;
 }
 
+/// SO_RCVTIMEO or SO_SNDTIMEO; 0 for none, or of what is no socket.
+std::int64_t limit_of_socket(long socket, int option) {
+  timeval limit{};
+  socklen_t bytes = sizeof limit;
+  const SystemCall ask{{socket, SOL_SOCKET, option, reinterpret_cast<long>(&limit), reinterpret_cast<long>(&bytes), 0}};
+  return call_kernel(SYS_getsockopt, ask) == 0 ? limit.tv_sec * 1'000'000'000 + limit.tv_usec * 1000 : 0;
+}
+
 /// recvmmsg and sendmmsg, as the kernel does them: one message after the other.
 long each_message(const SystemCall& call, bool receives) {
   auto* const messages = static_cast<mmsghdr*>(call.at(1));
@@ -182,12 +190,15 @@ long call_once(Touch touch, const SystemCall& call, SystemCall& inside, Call rea
     touch(inside);
   };
   const auto call_it = [&] {
-    if (!inside.is_wait) return real(inside);
+    if (!inside.is_wait && !inside.goes_on) return real(inside);
     const std::int64_t begun_ns = now_ns();
     const long answer = real(inside);
+    // What another thread ended took as long as that needed.
+    const bool is_by_limit = static_cast<int>(answer) == -1 && errno == EAGAIN;
     // Less is the call itself, and another day another time.
     constexpr std::int64_t least_ns = 50'000;
-    if (const std::int64_t ns = now_ns() - begun_ns; ns >= least_ns) engine::sleep(static_cast<std::uint64_t>(ns));
+    const std::int64_t ns = now_ns() - begun_ns;
+    if ((inside.is_wait || is_by_limit) && ns >= least_ns) engine::sleep(static_cast<std::uint64_t>(ns));
     return answer;
   };
   const long answer = with_open_pages(open, call_it, [&](long given) { return is_bad_address(given, inside); });
@@ -220,17 +231,25 @@ long call_library(LibraryFunction& real, Touch touch, const SystemCall& call, st
   auto* const function = real.for_caller(caller);
   const auto call_it = [&](const SystemCall& inside) {
     SystemCall left = inside;
-    const bool has_limit = inside.milliseconds_at >= 0 || inside.timespec_at >= 0;
+    const bool has_limit = inside.milliseconds_at >= 0 || inside.timespec_at >= 0 || inside.socket_limit != 0;
     const std::int64_t begun_ns = has_limit ? now_ns() : 0;
     for (;;) {
-      const std::uint32_t stood = times_stood_still();
+      const std::uint32_t interruptions = times_interrupted();
       errno = 0;  // a success leaves it as it is, which might be EFAULT
       const long* const w = left.arguments;
       const long answer = function(w[0], w[1], w[2], w[3], w[4], w[5]);
       error = errno;
       // No signal of the program's has come, so it expects no EINTR.
-      const bool is_interrupted = static_cast<int>(answer) == -1 && error == EINTR && times_stood_still() != stood;
+      const bool is_interrupted =
+          static_cast<int>(answer) == -1 && error == EINTR && times_interrupted() != interruptions;
       if (!inside.goes_on || !is_interrupted || has_handlers()) return answer;
+      if (inside.socket_limit != 0) {
+        const std::int64_t limit_ns = limit_of_socket(inside.arguments[0], inside.socket_limit);
+        if (limit_ns > 0 && now_ns() - begun_ns >= limit_ns) {
+          error = errno = EAGAIN;
+          return answer;
+        }
+      }
       const int limit_at = inside.milliseconds_at;
       if (limit_at >= 0 && static_cast<int>(inside.arguments[limit_at]) > 0) {
         constexpr std::int64_t ms = 1'000'000;

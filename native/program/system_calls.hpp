@@ -24,9 +24,10 @@ struct SystemCall {
   PrivateCopies* copies = nullptr;  ///< null: shared memory is touched only
   bool answers_with_error = false;  ///< instead of -1 and errno
   bool is_wait = false;             ///< its time is no computing
-  bool goes_on = false;             ///< when its thread had to stand still
+  bool goes_on = false;             ///< when the run-time has interrupted it
   int milliseconds_at = -1;  ///< the argument that limits it, in milliseconds; -1: none, or the kernel counts down
   int timespec_at = -1;      ///< the same, as a time that the kernel does not count down
+  int socket_limit = 0;      ///< the option of the socket in argument 0 that limits it
   timespec limit{};
   /// Of a regular file, which moves all that it has room for: where the call's further numbers stand; none: 0.
   struct Rest {
@@ -74,6 +75,14 @@ struct SystemCall {
   void waits_on(int milliseconds = -1) {
     is_wait = goes_on = true;
     milliseconds_at = milliseconds;
+  }
+  void waits_for_socket(int option) {
+    goes_on = true;
+    socket_limit = option;
+  }
+  void waits_for_others(int time = -1) {
+    goes_on = true;
+    timespec_at = time;
   }
   void waits_for_time(int i) {
     is_wait = goes_on = true;

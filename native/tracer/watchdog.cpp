@@ -87,6 +87,7 @@ bool is_time_to_look() REQUIRES(turn) {
 
 /// In the thread that runs for long.
 void on_preemption(int /*signal*/, siginfo_t* /*info*/, void* context) {
+  program::note_interruption();
   if (!turn.is_taken() || watched.is_inside || !watched.is_in_team) return;
   VirtualThread& self = running_thread();
   if (self.steps.purpose != Steps::Purpose::none || !others_can_go_on(self)) return;

@@ -275,3 +275,72 @@ int main(void) {
 def test_a_program_may_take_the_address_of_malloc(tmp_path, command):
     compiled(tmp_path, "taken", TAKEN, "-fno-pie", "-no-pie")
     assert done(tmp_path, command, "./taken").stdout == "0 wrong\n"
+
+
+#: Each wait is for what never comes, and ends by its limit of 20 ms. The program has no handler.
+LIMITED_WAITS = r"""
+#define _GNU_SOURCE
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/ipc.h>
+#include <sys/select.h>
+#include <sys/sem.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+enum { kinds = 8, waits = 12, limit_us = 20000 };
+static double now(void) {
+  struct timespec time;
+  syscall(228, CLOCK_MONOTONIC, &time);
+  return time.tv_sec + 1e-9 * time.tv_nsec;
+}
+int main(void) {
+  int pair[2];
+  const int epoll = epoll_create1(0), semaphore = semget(IPC_PRIVATE, 1, 0600);
+  const struct timeval limit = {0, limit_us};
+  socketpair(AF_UNIX, SOCK_STREAM, 0, pair);
+  setsockopt(pair[0], SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGUSR2);
+  int wrong[kinds] = {0}, sum = 0;
+#pragma omp parallel
+#pragma omp master
+  for (int i = 0; i < waits * kinds; ++i) {
+    struct timeval left = limit;
+    const struct timespec time = {0, 1000L * limit_us};
+    struct epoll_event event;
+    struct sembuf down = {0, -1, 0};
+    char byte;
+    const double begin = now();
+    errno = 0;
+    int answer = 0, expected = 0;
+    switch (i % kinds) {
+      case 0: answer = poll(NULL, 0, limit_us / 1000); break;
+      case 1: answer = select(0, NULL, NULL, NULL, &left); break;
+      case 2: answer = epoll_wait(epoll, &event, 1, limit_us / 1000); break;
+      case 3: answer = recv(pair[0], &byte, 1, 0) + 1, expected = EAGAIN; break;
+      case 4: answer = sigtimedwait(&signals, NULL, &time) + 1, expected = EAGAIN; break;
+      case 5: answer = semtimedop(semaphore, &down, 1, &time) + 1, expected = EAGAIN; break;
+      case 6: answer = ppoll(NULL, 0, &time, NULL); break;
+      case 7: answer = read(pair[0], &byte, 1) + 1, expected = EAGAIN; break;
+    }
+    wrong[i % kinds] += answer != 0 || errno != expected || now() - begin < 0.9e-6 * limit_us;
+  }
+  semctl(semaphore, 0, IPC_RMID);
+  for (int kind = 0; kind < kinds; ++kind) sum += wrong[kind];
+  for (int kind = 0; kind < kinds && sum > 0; ++kind) printf("%d ", wrong[kind]);
+  printf("%d wrong\n", sum);
+}
+"""
+
+
+@COMMANDS
+def test_a_wait_ends_by_its_limit_and_by_no_signal_of_the_run_times(tmp_path, command):
+    """The tracer's signals, by which it lets other threads go on, ended nearly every wait of 20 ms with EINTR."""
+    compiled(tmp_path, "waits", LIMITED_WAITS)
+    assert done(tmp_path, command, "./waits").stdout == "0 wrong\n"
