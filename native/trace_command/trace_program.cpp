@@ -143,7 +143,7 @@ class Run {
     tracer::ScheduleEntry entry;
     for (off_t at = 0; pread(schedule_.get(), &entry, sizeof entry, at) == sizeof entry; at += sizeof entry) {
       if (entry.kind != tracer::ScheduleEntry::Kind::wait_loop) continue;
-      if (entry.chosen == tracer::wait_loop_look) {
+      if (entry.chosen >= tracer::wait_loop_look) {
         learnt[entry.value] = entry;
       } else {
         learnt.erase(entry.value);

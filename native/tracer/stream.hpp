@@ -29,7 +29,7 @@ enum class Mode : char {
   track = 't',   ///< repeats the schedule with page tracking
 };
 
-inline constexpr std::uint32_t stream_version = 7;
+inline constexpr std::uint32_t stream_version = 8;
 inline constexpr std::uint32_t most_threads = 4096;
 
 enum class RecordKind : std::uint32_t {
@@ -191,7 +191,8 @@ struct DivergedRecord {
 };
 
 /// The schedule's file: what happened in the first pass and has to happen again, in order.
-inline constexpr std::uint16_t wait_loop_unlearnt = 0, wait_loop_learnt = 1, wait_loop_look = 2;
+inline constexpr std::uint16_t wait_loop_unlearnt = 0, wait_loop_learnt = 1, wait_loop_look = 2,
+                               wait_loop_look_with_pauses = 3;
 struct ScheduleEntry {
   enum class Kind : std::uint8_t {
     pick,       ///< thread `self` reached a scheduling point; `chosen` went on

@@ -78,7 +78,9 @@ struct Steps {
   std::uint64_t state = 0;   ///< at `begin`
   std::uintptr_t stack = 0;  ///< there
   unsigned count = 0;
-  unsigned turns = 0;
+  unsigned turns = 0;   ///< that came back to it in that state
+  unsigned others = 0;  ///< and in others
+  unsigned pauses = 0;  ///< of all, those that are `pause`
 };
 
 /// Times that others went on in the midst of an interval, in case that the thread waits for what they do.

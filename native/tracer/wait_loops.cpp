@@ -34,6 +34,9 @@ constexpr unsigned most_rounds = 1000;
 
 // Of computing between two looks of a loop that waits. One that computes for longer between them does its work.
 constexpr std::uint64_t longest_turn_ns = 10'000;
+// The same where one instruction in so many is a `pause`: a back-off takes its time on purpose.
+constexpr std::uint64_t longest_pausing_turn_ns = 2'000'000;
+constexpr unsigned steps_a_pause = 8;
 // A thread that does not wait loses others' turns and 1 ms of single steps by it: less and less often.
 constexpr std::uint64_t part_of_interval = 4, least_between_ns = 4'000'000;
 
@@ -44,6 +47,7 @@ struct Place {
   bool is_set = false;
   /// A loop of which only this load tells that it waits: by looking at the same variable again and again.
   bool is_look = false;
+  bool has_pauses = false;  ///< and that its turns may take longer
 };
 
 struct WaitLoops {
@@ -128,7 +132,8 @@ void log_loop(const VirtualThread& self, const Place& place) REQUIRES(turn) {
   ScheduleEntry entry;
   entry.kind = ScheduleEntry::Kind::wait_loop;
   entry.self = static_cast<std::uint16_t>(self.number);
-  entry.chosen = !place.is_set ? wait_loop_unlearnt : place.is_look ? wait_loop_look : wait_loop_learnt;
+  const std::uint16_t look = place.has_pauses ? wait_loop_look_with_pauses : wait_loop_look;
+  entry.chosen = !place.is_set ? wait_loop_unlearnt : place.is_look ? look : wait_loop_learnt;
   entry.value = program_image.file_address(place.address);
   schedule_log::append(entry);
 }
@@ -173,9 +178,10 @@ Look look_at(const Place& place, const ucontext_t& machine) {
 
 /// At a place that looks, of a thread that has seen the same twice: whether it waits. Passes agree about what looks
 /// give, but not about the time in between: the later ones follow the first.
-bool is_wait_next(VirtualThread& self) REQUIRES(turn) {
+bool is_wait_next(VirtualThread& self, const Place& place) REQUIRES(turn) {
   FlagWait& wait = self.flag_wait;
-  if (!is_replay()) return self.stopwatch.elapsed_ns() < wait.own_ns + longest_turn_ns;
+  if (!is_replay())
+    return self.stopwatch.elapsed_ns() < wait.own_ns + (place.has_pauses ? longest_pausing_turn_ns : longest_turn_ns);
   const bool was_inside = set_inside(true);
   preempt(self);  // if the first pass did
   set_inside(was_inside);
@@ -193,7 +199,7 @@ void come_to_look(VirtualThread& self, Place& place, const ucontext_t& machine) 
     wait = {.place = place.address, .interval = self.intervals, .look = look, .own_ns = self.stopwatch.elapsed_ns()};
     return;
   }
-  const bool is_waiting = wait.times >= turns_without_change && is_wait_next(self);
+  const bool is_waiting = wait.times >= turns_without_change && is_wait_next(self, place);
   if (!is_waiting) {
     wait.own_ns = self.stopwatch.elapsed_ns();
     return;
@@ -244,13 +250,14 @@ void begin_turn_here(VirtualThread& self, const ucontext_t& machine) REQUIRES(tu
   steps.begin = static_cast<std::uintptr_t>(machine.uc_mcontext.gregs[REG_RIP]);
   steps.stack = static_cast<std::uintptr_t>(machine.uc_mcontext.gregs[REG_RSP]);
   steps.state = state_of(self, machine);
-  steps.turns = 0;
+  steps.turns = steps.others = 0;
 }
 
 /// The thread was followed, and no two turns were alike; but it looked at something twice. Others go on; if they change
 /// that, the thread has waited for it.
 void let_others_change(VirtualThread& self) REQUIRES(turn) {
   const SeenLooks seen = seen_looks;  // others may be followed meanwhile
+  const bool pauses = self.steps.pauses * steps_a_pause >= self.steps.count;
   if (!seen.has_repeated() || !others_can_go_on(self)) return;
   const int saved_errno = errno;
   const bool was_inside = set_inside(true);
@@ -265,11 +272,17 @@ void let_others_change(VirtualThread& self) REQUIRES(turn) {
   preempt(self);
   self.clock_ns -= so_far;
   const std::uintptr_t changed = seen.find_changed();
-  Place* const place = changed == 0 ? nullptr : learn(changed, true);
-  if (place != nullptr) log_loop(self, *place);
+  if (Place* const place = changed == 0 ? nullptr : learn(changed, true)) {
+    place->has_pauses = pauses;
+    log_loop(self, *place);
+  }
   self.stopwatch.resume();
   set_inside(was_inside);
   errno = saved_errno;
+}
+
+bool is_pause(const std::uint8_t* code) {
+  return code[0] == 0xf3 && code[1] == 0x90;
 }
 
 void look_on(VirtualThread& self, ucontext_t& machine) REQUIRES(turn) {
@@ -278,17 +291,22 @@ void look_on(VirtualThread& self, ucontext_t& machine) REQUIRES(turn) {
   if (static_cast<std::uintptr_t>(machine.uc_mcontext.gregs[REG_RSP]) > steps.stack) {
     // Back in a function that calls what ran before: a turn may come by there often, in the outermost one once.
     begin_turn_here(self, machine);
-  } else if (here == steps.begin && state_of(self, machine) == steps.state) {
-    ++steps.turns;
+  } else if (here == steps.begin) {
+    ++(state_of(self, machine) == steps.state ? steps.turns : steps.others);
   }
   const bool is_lost = self.intervals != steps.interval || !program_image.program.code.holds(here);
-  if (!is_lost) seen_looks.add(self, machine);
+  if (!is_lost) {
+    seen_looks.add(self, machine);
+    steps.pauses += is_pause(reinterpret_cast<const std::uint8_t*>(here)) ? 1 : 0;
+  }
   if (!is_lost && steps.turns < turns_without_change && ++steps.count < steps.most) return;
   machine.uc_mcontext.gregs[REG_EFL] &= ~single_step;
   steps.purpose = Steps::Purpose::none;
   if (is_lost) return;
   self.stopwatch.rewind(steps.own_ns);
-  if (steps.turns < turns_without_change) return let_others_change(self);
+  // By an instruction of a loop within the one that waits, as of a pause that takes so many turns, nobody comes twice
+  // without a change.
+  if (steps.turns < turns_without_change || steps.others >= steps.turns) return let_others_change(self);
   self.flag_wait = {.place = here, .state = steps.state, .own_ns = steps.own_ns};
   Place* place = learn(here, false);
   if (place == nullptr) return;
@@ -316,8 +334,10 @@ void look_for_wait_loop(VirtualThread& self, ucontext_t& machine, unsigned patie
 }
 
 void set_wait_loop(std::uintptr_t address, std::uint16_t how) {
-  Place* place = learn(address + program_image.program.load_offset, how == wait_loop_look);
-  if (place != nullptr && how == wait_loop_unlearnt) set(*place, false);
+  Place* place = learn(address + program_image.program.load_offset, how >= wait_loop_look);
+  if (place == nullptr) return;
+  place->has_pauses = how == wait_loop_look_with_pauses;
+  if (how == wait_loop_unlearnt) set(*place, false);
 }
 
 }  // namespace sdsm::tracer

@@ -186,7 +186,7 @@ def test_who_comes_to_a_loop_that_pauses_sees_nothing_older_though_it_looks_but_
 #: two turns of them; the others by questions to other nodes. Else they turn for ever, or until they give up.
 WAITS = {
     "counts_turns": ("0 older\n", ["plainly", "backing-off", "in-memory", "starting-anew"]),
-    "blind_waits": ("0 older, 0 late\n", ["calls", "deadline", "deadline-by-calls", "histogram", "turns", "sleeps"]),
+    "blind_waits": ("0 older, 0 late\n", ["calls", "deadline", "deadline-by-calls", "histogram", "turns", "sleeps", "pauses"]),
 }
 
 

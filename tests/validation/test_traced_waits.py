@@ -30,7 +30,7 @@ def count_of_waits(folder: Path) -> int:
 
 
 WAYS = {
-    "blind_waits": ("0 older, 0 late\n", ("calls", "deadline", "deadline-by-calls", "histogram", "turns", "sleeps")),
+    "blind_waits": ("0 older, 0 late\n", ("calls", "deadline", "deadline-by-calls", "histogram", "turns", "sleeps", "pauses")),
     "counts_turns": ("0 older\n", ("plainly", "backing-off", "in-memory", "starting-anew")),
 }
 
@@ -59,3 +59,43 @@ def test_who_waits_for_what_nobody_stores_gives_up(tmp_path, way, given_up, leve
 def test_a_look_that_waits_has_been_known_for_may_be_in_vain_too(tmp_path, level):
     """Both threads turn in the same loop, and neither stores: by turns they would take minutes."""
     assert trace(tmp_path, 2, f"counted_waits_{level}", "both", 20) == "40 in time, 2 given up\n"
+
+
+#: A ring of hand-overs without any other synchronisation, by a look in a function, with more and more pauses in between.
+RING = """#include <omp.h>
+#include <stdio.h>
+enum { page = 1024, rounds = 10, most = 8 };
+static int flag[most], data[most * page];
+static __attribute__((noinline)) int look(const int* where) { return __atomic_load_n(where, __ATOMIC_ACQUIRE); }
+static void wait_for(const int* where, int round) {
+  int pauses = 1;
+  while (look(where) < round) {
+    for (int i = 0; i < pauses; ++i) __builtin_ia32_pause();
+    if (pauses < 1000) pauses *= 2;
+  }
+}
+int main(void) {
+  int threads = 1;
+#pragma omp parallel shared(threads)
+  {
+    const int me = omp_get_thread_num(), all = omp_get_num_threads(), before = (me + all - 1) % all;
+    if (me == 0) threads = all;
+    for (int round = 1; round <= rounds; ++round) {
+      if (me > 0 || round > 1) wait_for(&flag[before], me > 0 ? round : round - 1);
+      for (int i = 0; i < page; ++i) data[me * page + i] = data[before * page + i] + 1;
+      __atomic_store_n(&flag[me], round, __ATOMIC_RELEASE);
+    }
+  }
+  printf("%d too many or too few\\n", data[(threads - 1) * page] - threads * rounds);
+  return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+@pytest.mark.parametrize("threads", [2, 3, 4])
+def test_hand_overs_by_looks_with_long_pauses_between_take_no_minutes(tmp_path, threads, level):
+    """Three threads took 10 s for each: where a loop within the waiting one was learnt, nobody waited any more."""
+    (tmp_path / "ring.c").write_text(RING)
+    subprocess.run(["gcc", level, "-fopenmp", "-o", "ring", "ring.c"], cwd=tmp_path, check=True)
+    assert trace(tmp_path, threads, str(tmp_path / "ring")) == "0 too many or too few\n"

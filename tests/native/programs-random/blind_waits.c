@@ -1,7 +1,7 @@
-/* Usage: blind_waits calls|deadline|deadline-by-calls|histogram|turns|sleeps. Threads wait for a plain store in loops
- * of which neither the code nor the registers tell: they call a function for each look, look at a clock, count in an
- * array, give up after so many turns, sleep. They have an older copy of the flag's page and of what it hands on. Prints
- * "0 older, 0 late" and ends with status 0, or how many, and 1. */
+/* Usage: blind_waits calls|deadline|deadline-by-calls|histogram|turns|sleeps|pauses. Threads wait for a plain store in
+ * loops of which neither the code nor the registers tell: they call a function for each look, look at a clock, count in
+ * an array, give up after so many turns, sleep, back off by more and more pauses. They have an older copy of the flag's
+ * page and of what it hands on. Prints "0 older, 0 late" and ends with status 0, or how many, and 1. */
 #define _POSIX_C_SOURCE 200809L
 #include <omp.h>
 #include <stdio.h>
@@ -46,6 +46,9 @@ static int wait_for(int round, const char* how, long* counts) {
   } else if (strcmp(how, "turns") == 0) {
     while (look(&flag[0]) != round)
       if (++turn > 100000000000) return 1;
+  } else if (strcmp(how, "pauses") == 0) {
+    for (int pauses = 1; !is_at(&flag[0], round); pauses = pauses < 1000 ? 2 * pauses : pauses)
+      for (int i = 0; i < pauses; ++i) __builtin_ia32_pause();
   } else {
     while (!is_at(&flag[0], round)) nanosleep(&shortly, NULL);
   }
