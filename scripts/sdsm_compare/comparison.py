@@ -48,13 +48,15 @@ class Comparison:
     accounts: tuple[Row, ...]
     counts: tuple[Row, ...]
 
-    def largest_terms(self) -> list[Row]:
-        """In the terms that all results can tell: where runs stand beside simulations, what is stolen is where runs have it."""
-        longest_s = max(one.time.time_s for one in self.results)
-        rows = self.accounts
+    def common_terms(self) -> tuple[Row, ...]:
+        """Those that all results can tell: where runs stand beside simulations, what is stolen is where runs have it."""
         if len({one.result.kind for one in self.results}) > 1:
-            rows = _rows([one.result.run_account_s for one in self.results])
-        return [row for row in rows if max(row.values) >= SHOWN * longest_s]
+            return _rows([one.result.run_account_s for one in self.results])
+        return self.accounts
+
+    def largest_terms(self) -> list[Row]:
+        longest_s = max(one.time.time_s for one in self.results)
+        return [row for row in self.common_terms() if max(row.values) >= SHOWN * longest_s]
 
     def is_off(self, row: Row, number: int) -> bool:
         """Whether a term is a tenth of the reference's time or more, and further from the reference's than a quarter."""

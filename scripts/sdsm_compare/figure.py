@@ -21,7 +21,7 @@ def draw(comparison: Comparison) -> Figure:
     begun = [0.0] * len(results)
     terms = [(row.name, row.values) for row in comparison.largest_terms()]
     named = {name for name, _ in terms}
-    others = [sum(row.values[i] for row in comparison.accounts if row.name not in named) for i in range(len(results))]
+    others = [sum(row.values[i] for row in comparison.common_terms() if row.name not in named) for i in range(len(results))]
     for number, (name, values) in enumerate([*terms, ("all others", tuple(others))]):
         axes.barh(places, values, left=begun, height=0.6, color=COLOURS[number % len(COLOURS)], label=name)
         begun = [start + value for start, value in zip(begun, values, strict=True)]

@@ -13,6 +13,7 @@ from run_results import native, simulation, thread
 from sdsm_compare.command import main
 from sdsm_compare.comparison import compare
 from sdsm_compare.comparison import document as comparison_document
+from sdsm_compare.figure import draw
 from sdsm_compare.table import text
 from sdsm_plot.results import read_files
 
@@ -118,6 +119,20 @@ def test_files_hold_every_figure(files, tmp_path):
     assert told["reference"] == names[0]
     assert told["results"][1]["difference"] == pytest.approx(-0.25)
     assert told["results"][1]["account_s"]["fault RUMR"] == 0.75
+
+
+def test_a_bar_is_as_long_as_its_result_takes(files):
+    """What is stolen was in it twice: as what the thread did meanwhile, and by its own name."""
+    stolen = thread(0, 0, {"compute": 1.0, "fault": {"RUMR": 0.2}, "stolen": 0.3}) | {
+        "stolen_from_s": {"compute": 0.1, "fault": {"RUMR": 0.2}}
+    }
+    predicted = simulation(2, 1.5, threads=[stolen, stolen | {"id": 1, "node": 1}])
+    figure = draw(compare(read_files(files(measured=MEASURED, predicted=predicted))))
+    bars = [bar for bar in figure.axes[0].patches if bar.get_height() > 0]
+    ends = {bar.get_y(): 0.0 for bar in bars}
+    for bar in bars:
+        ends[bar.get_y()] += bar.get_width()
+    assert sorted(ends.values()) == [pytest.approx(1.5), pytest.approx(2.0)]
 
 
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
