@@ -57,13 +57,13 @@ class Memory {
   virtual void flush() = 0;
   /// The same, of an atomic fence.
   virtual void fence() = 0;
+  /// Whether a thread that only tries to take the lock gets it now: nobody has it or has asked for it, as far as its
+  /// manager knows. A protocol that does not tell has such a thread wait.
+  virtual bool is_free(LockId /*lock*/) const { return true; }
   /// Takes the lock, or gives it back, with what the protocol has changes do then.
   /// `turn`: the number that the grant must have among the lock's, from 0; nothing: whoever comes first.
   virtual void acquire(LockId lock, std::optional<std::uint64_t> turn) = 0;
   virtual void release(LockId lock) = 0;
-  /// Whether a thread that only tries to take it gets it now: nobody has it or has asked for it, as far as its manager
-  /// knows. A protocol that does not tell has such a thread wait.
-  virtual bool is_free(LockId /*lock*/) const { return true; }
   /// The same with a flag, of a doacross loop or of a library's object.
   virtual void post(std::uint64_t flag, FlagPost told) = 0;
   virtual void wait(std::uint64_t flag, FlagWait wait) = 0;

@@ -63,7 +63,7 @@ struct Grant {
 void flush(Sync sync, const Grant* granted = nullptr) REQUIRES(application) EXCLUDES(node().mutex);
 /// The same for these pages of a block alone, as it goes: what was in it is found in the next block there.
 void flush_pages(std::uintptr_t begin, std::uint64_t pages) REQUIRES(application) EXCLUDES(node().mutex);
-/// Sends a diff, behind which its twin's words lie, and returns when it is applied.
+/// Sends a diff with its twin's words, and returns when it is applied.
 void send_diff(const Place& place, const std::byte* diff, const std::byte* twin_words, const EncodedDiff& encoded)
     REQUIRES(application);
 /// Drops copies as the rule of `sync` says. Precondition: everything is flushed. (Under JIAJIA those die that notices

@@ -136,8 +136,8 @@ struct PageEvent {
     leaving,  ///< at its last `leave` before that
   };
   static constexpr std::uint16_t of_team = 1;
-  std::uint64_t turn =
-      0;  ///< place in the order of the node's events; 0 for `diff`, `clock` and `leave`, which have none
+  /// Place in the order of the node's events; 0 for `diff`, `clock` and `leave`, which have none.
+  std::uint64_t turn = 0;
   std::uint64_t value = 0;
   std::uint32_t object = 0;
   std::uint16_t bytes = 0;
