@@ -70,15 +70,15 @@ class HardwareRoom final : public Room {
 
   using Turn = std::optional<std::uint64_t>;
   void acquire(LockId lock, ProcessId thread, Turn turn, Then granted) {
-    locks_[lock].queue.push_back({thread, turn, std::move(granted)});
+    locks_[lock].queue.ask({thread, turn, std::move(granted)});
     grant_next(locks_[lock]);
   }
   bool is_free(LockId lock) const {
     const auto found = locks_.find(lock);
-    return found == locks_.end() || (!found->second.is_held && found->second.queue.empty());
+    return found == locks_.end() || found->second.queue.is_free();
   }
   void release(LockId lock) {
-    locks_[lock].is_held = false;
+    locks_[lock].queue.give_back();
     grant_next(locks_[lock]);
   }
 
@@ -102,22 +102,15 @@ class HardwareRoom final : public Room {
       Turn turn;
       Then granted;
     };
-    bool is_held = false;
+    LockQueue<Waiter> queue;
     std::optional<ProcessId> last;
-    std::uint64_t grants = 0;
-    std::deque<Waiter> queue;
   };
   void grant_next(Lock& lock) {
-    if (lock.is_held) return;
-    const auto next = next_in_turn(lock.queue, lock.grants);
-    if (next == lock.queue.end()) return;
-    Lock::Waiter waiter = std::move(*next);
-    lock.queue.erase(next);
-    const bool is_own = lock.last.value_or(waiter.thread) == waiter.thread;
-    lock.is_held = true;
-    lock.last = waiter.thread;
-    ++lock.grants;
-    pay(waiter.thread, is_own ? lock_of(1) : hand_off(), std::move(waiter.granted));
+    std::optional<Lock::Waiter> next = lock.queue.grant_next();
+    if (!next) return;
+    const bool is_own = lock.last.value_or(next->thread) == next->thread;
+    lock.last = next->thread;
+    pay(next->thread, is_own ? lock_of(1) : hand_off(), std::move(next->granted));
   }
 
   struct Waiter {

@@ -182,16 +182,16 @@ class JiajiaRoom final : public Room {
   using Turn = std::optional<std::uint64_t>;
   /// At the lock's manager: `by` asks for the lock.
   void ask(LockId lock, ProcessId by, Turn turn, Granted granted) {
-    locks_[lock].queue.push_back({by, turn, std::move(granted)});
+    locks_[lock].ask({by, turn, std::move(granted)});
     grant_next(lock);
   }
   bool is_free(LockId lock) const {
     const auto found = locks_.find(lock);
-    return found == locks_.end() || (!found->second.held && found->second.queue.empty());
+    return found == locks_.end() || found->second.is_free();
   }
   void give_back(LockId lock, ProcessId by, const std::vector<Notice>& handed) {
     notices_[index_of(manager(lock))].release(object_of(lock), by, handed);
-    locks_[lock].held = false;
+    locks_[lock].give_back();
     grant_next(lock);
   }
   /// Barriers of all processes, so far.
@@ -316,15 +316,10 @@ class JiajiaRoom final : public Room {
   }
 
  private:
-  struct Lock {
-    struct Waiter {
-      ProcessId by;
-      Turn turn;
-      Granted granted;
-    };
-    bool held = false;
-    std::uint64_t grants = 0;
-    std::deque<Waiter> queue;
+  struct LockWaiter {
+    ProcessId by;
+    Turn turn;
+    Granted granted;
   };
 
   struct FlagWaiter {
@@ -367,15 +362,8 @@ class JiajiaRoom final : public Room {
   Time logged() const { return cluster_.costs.costs().further(jiajia::Cost::log); }
 
   void grant_next(LockId lock) {
-    Lock& state = locks_[lock];
-    if (state.held) return;
-    const auto next = next_in_turn(state.queue, state.grants);
-    if (next == state.queue.end()) return;
-    state.held = true;
-    ++state.grants;
-    const Lock::Waiter waiter = std::move(*next);
-    state.queue.erase(next);
-    hand(manager(lock), object_of(lock), waiter.by, Message::ACQGRANT, waiter.granted);
+    const std::optional<LockWaiter> next = locks_[lock].grant_next();
+    if (next) hand(manager(lock), object_of(lock), next->by, Message::ACQGRANT, next->granted);
   }
 
   void let_go_on(std::uint64_t flag, const std::vector<FlagWaiter>& waiters) {
@@ -421,7 +409,7 @@ class JiajiaRoom final : public Room {
 
   std::uint64_t barriers_ = 0;
   std::deque<jiajia::LockNotices> notices_;  ///< by manager
-  std::map<LockId, Lock> locks_;
+  std::map<LockId, LockQueue<LockWaiter>> locks_;
   std::map<std::uint64_t, Flag<FlagWaiter>> flags_;
   std::map<std::uint32_t, Part> parts_;  ///< barriers, by threads of the team
   std::vector<bool> resting_;            ///< by process

@@ -26,7 +26,7 @@ void LockManager::perform(Thread& thread, Course course, Sync sync, Exchange exc
 
 bool LockManager::is_free(LockId lock) const {
   const auto found = locks_.find(index_of(lock));
-  return found == locks_.end() || (!found->second.held && found->second.queue.empty());
+  return found == locks_.end() || found->second.queue.is_free();
 }
 
 Exchange LockManager::about(Thread& thread, LockId lock, std::optional<std::uint64_t> turn) {
@@ -37,7 +37,7 @@ Exchange LockManager::about(Thread& thread, LockId lock, std::optional<std::uint
       return send_to(manager, thread, step.message, [this, lock, waiter = std::move(asks)] { enter(lock, waiter); });
     }
     send_to(manager, thread, step.message, [this, lock] {
-      locks_[index_of(lock)].held = false;
+      locks_[index_of(lock)].queue.give_back();
       grant_next(lock);
     });
     then();
@@ -62,21 +62,16 @@ void LockManager::enter(LockId lock, Waiter waiter) {
   waiter.arrived = cluster_.clock.now();
   Lock& state = locks_[index_of(lock)];
   if (state.chosen && comes_before(waiter, *state.chosen)) std::swap(waiter, *state.chosen);
-  auto place = state.queue.end();
-  while (place != state.queue.begin() && comes_before(waiter, *std::prev(place))) --place;
-  state.queue.insert(place, std::move(waiter));
+  state.queue.ask(std::move(waiter),
+                  [this](const Waiter& late, const Waiter& early) { return comes_before(late, early); });
   grant_next(lock);
 }
 
 void LockManager::grant_next(LockId lock) {
   Lock& state = locks_[index_of(lock)];
-  if (state.held) return;
-  const auto next = next_in_turn(state.queue, state.grants);
-  if (next == state.queue.end()) return;
-  state.chosen = std::move(*next);
-  state.queue.erase(next);
-  state.held = true;
-  ++state.grants;
+  std::optional<Waiter> next = state.queue.grant_next();
+  if (!next) return;
+  state.chosen = std::move(next);
   if (!cluster_.costs.lock_is_measured(cluster_.layout)) cluster_.extrapolated_lock = true;
   cluster_.clock.at(cluster_.clock.now() + cluster_.costs.lock_local(cluster_.layout), [this, lock] {
     const Waiter waiter = *std::exchange(locks_[index_of(lock)].chosen, std::nullopt);

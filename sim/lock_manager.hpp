@@ -1,12 +1,12 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <unordered_map>
 #include <vector>
 
 #include "models/ids.hpp"
+#include "models/locks.hpp"
 #include "models/protocol/pages.hpp"
 #include "models/scash/courses.hpp"
 #include "models/scash/messages.hpp"
@@ -55,9 +55,7 @@ class LockManager {
     FlagWait wait{};                    ///< for a flag
   };
   struct Lock {
-    bool held = false;
-    std::uint64_t grants = 0;
-    std::deque<Waiter> queue;
+    LockQueue<Waiter> queue;
     std::optional<Waiter> chosen;  ///< its grant has not left yet
   };
   void send_to(ProcessId manager, Thread& thread, MessageKind kind, Then arrived);

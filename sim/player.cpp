@@ -95,13 +95,8 @@ void Player::touch(const trace::TouchRun& run) {
   }
 }
 
-/// Whether a thread may try to take such a lock while it holds another.
-bool may_be_held(const trace::Event& event) {
-  return event.detail <= static_cast<std::uint8_t>(trace::LockClass::nest_lock);
-}
-
 void Player::acquire(LockId lock, const trace::Event& event) {
-  if (!may_be_held(event)) return memory_->acquire(lock, turn_of(event));
+  if (!may_be_tried(static_cast<trace::LockClass>(event.detail))) return memory_->acquire(lock, turn_of(event));
   // In a recorded order they are granted as they were.
   locks_.take(lock, was_tried(event) && !cluster_.order);
 }
@@ -152,7 +147,7 @@ void Player::close(const trace::Event& event) {
       break;
     case EventKind::acquire: acquire(lock, event); break;
     case EventKind::release:
-      if (may_be_held(event)) {
+      if (may_be_tried(static_cast<trace::LockClass>(event.detail))) {
         locks_.give(lock);
       } else {
         memory_->release(lock);

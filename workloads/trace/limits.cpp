@@ -92,10 +92,10 @@ std::optional<std::string> problem_with(const Event& event, std::uint32_t thread
   if (event.kind == EventKind::atomic && event.object >= max_regions) {
     return fmt::format("atomic: region {} is above {}", event.object, max_regions - 1);
   }
-  if (may_be_tried(event) && event.value > 1) {
+  if (tells_try(event) && event.value > 1) {
     return fmt::format("{}: value {} of a lock is neither 0 nor 1", name_of(event.kind), event.value);
   }
-  if (rule->value == Value::none && event.value != 0 && !has_turn(event) && !may_be_tried(event)) {
+  if (rule->value == Value::none && event.value != 0 && !has_turn(event) && !tells_try(event)) {
     return fmt::format("{}: has no value, but value is {}", name_of(event.kind), event.value);
   }
   if (rule->value == Value::team_size && (event.value < 1 || event.value > threads)) {

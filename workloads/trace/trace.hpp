@@ -106,13 +106,18 @@ struct Event {
 constexpr bool has_turn(const Event& event) {
   return event.kind == EventKind::acquire && event.detail == static_cast<std::uint8_t>(LockClass::ordered);
 }
-/// Whether it may have a value: omp_test_lock and the like, also of a library's mutex, which counts as a lock.
-constexpr bool may_be_tried(const Event& event) {
-  return event.kind == EventKind::acquire && event.detail <= static_cast<std::uint8_t>(LockClass::nest_lock);
+/// Whether programs may try to take such locks: by omp_test_lock and the like, also a library's mutex, which counts as
+/// a lock.
+constexpr bool may_be_tried(LockClass lock) {
+  return lock <= LockClass::nest_lock;
 }
-/// Whether the thread would have gone on without the lock if another had had it.
+/// Whether the event's value is whether it was tried: whether the thread would have gone on without the lock if another
+/// had had it.
+constexpr bool tells_try(const Event& event) {
+  return event.kind == EventKind::acquire && may_be_tried(static_cast<LockClass>(event.detail));
+}
 constexpr bool was_tried(const Event& event) {
-  return may_be_tried(event) && event.value == 1;
+  return tells_try(event) && event.value == 1;
 }
 /// In a file, the value of `acquire` is the bits of the event's object from this one on.
 inline constexpr unsigned value_of_acquire_bit = 32;
