@@ -88,8 +88,8 @@ void write_mended(const std::filesystem::path& path, const std::filesystem::path
       {&trace::balance, "its threads compute equally long between barriers", "phases between barriers balanced"},
       {&trace::initialise_in_parallel,
        "before a first parallel region of all threads, the initial thread writes no page of an array that another "
-       "writes most",
-       "pages first written by the thread that writes them most"},
+       "uses most",
+       "pages first written by the thread that uses them most"},
   };
   const Way& way = ways[static_cast<std::size_t>(mending)];
   commands::check_output(output, {path});

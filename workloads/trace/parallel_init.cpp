@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <compare>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <utility>
@@ -14,9 +16,17 @@ struct FirstWrite {
   Change change{};
   std::optional<ChangedLines> lines{};  ///< if the trace has them
   std::optional<std::uint32_t> site{};
-  std::uint32_t owner = 0;  ///< the thread that writes the page most often in parallel regions
+  std::uint32_t owner = 0;  ///< the thread that uses the page most in parallel regions
 };
 using FirstWrites = std::map<PageId, FirstWrite>;
+
+/// How much a thread uses a page in parallel regions. Where several compare equal, the first thread is the owner.
+struct Use {
+  std::uint64_t writes = 0;
+  std::uint64_t reads = 0;  ///< decide where nobody writes more often than another
+
+  auto operator<=>(const Use&) const = default;
+};
 
 /// Calls `see(run, page, lines, site)` for each page of the interval's touches, in their order.
 template <typename See>
@@ -72,27 +82,28 @@ FirstWrites written_before_first_team(const File& file) {
   return {};
 }
 
-/// Keeps the pages that some thread writes in a parallel region, each with its owner.
+/// Keeps the pages that some thread touches in a parallel region, each with its owner.
 void find_owners(const File& file, FirstWrites& pages) {
-  std::map<PageId, std::uint64_t> most;
+  std::map<PageId, Use> most;
   for (std::uint32_t thread = 0; thread < file.header().threads; ++thread) {
-    std::map<PageId, std::uint64_t> writes;
+    std::map<PageId, Use> uses;
     std::uint32_t regions = 0;  // that the thread is in; others than the initial one are always in one
     ThreadCursor cursor = file.thread(thread);
     while (const Interval* interval = cursor.next()) {
       for (const TouchRun& run : interval->touches) {
-        if ((thread == 0 && regions == 0) || run.access != Access::write) continue;
+        if (thread == 0 && regions == 0) continue;
         const PageId end{run.region, run.first + run.pages};
         for (auto page = pages.lower_bound({run.region, run.first}); page != pages.end() && page->first < end; ++page) {
-          ++writes[page->first];
+          Use& use = uses[page->first];
+          ++(run.access == Access::write ? use.writes : use.reads);
         }
       }
       if (interval->end.kind == EventKind::fork) ++regions;
       if (interval->end.kind == EventKind::join && regions > 0) --regions;
     }
-    for (const auto& [page, count] : writes) {
-      if (count <= most[page]) continue;
-      most[page] = count;
+    for (const auto& [page, use] : uses) {
+      if (use <= most[page]) continue;
+      most[page] = use;
       pages[page].owner = thread;
     }
   }

@@ -243,6 +243,23 @@ TEST_CASE("initialised in parallel, a page is first written by who writes it mos
   CHECK(other[2].touches == std::vector<TouchRun>{writes(1, 3)});
 }
 
+TEST_CASE("initialised in parallel, a page that nobody writes later is first written by who reads it most") {
+  const Scratch scratch;
+  const auto reads = [](std::uint64_t first, std::uint32_t pages) { return touch_of(first, pages, Access::read); };
+  const auto writes = [](std::uint64_t first, std::uint32_t pages) {
+    return touch_of(first, pages, Access::write, whole_page);
+  };
+  // The initial thread fills pages 0 to 3. In the region both read 0 once; the other thread reads 1, and 2 more often;
+  // it writes 3, which is read more.
+  write_to(scratch / "a.trace",
+           {.before = {.touches = {writes(0, 4)}},
+            .first = {{.touches = {reads(0, 1), reads(2, 2)}, .end = barrier_of_both}, {.touches = {reads(3, 1)}}},
+            .second = {{.touches = {reads(0, 3)}, .end = barrier_of_both}, {.touches = {reads(2, 1), writes(3, 1)}}}});
+  CHECK(initialise_in_parallel(File(scratch / "a.trace"), scratch / "b.trace") == 3);
+  CHECK(intervals(scratch / "b.trace", 0)[1].touches == std::vector<TouchRun>{writes(0, 1)});
+  CHECK(intervals(scratch / "b.trace", 1)[1].touches == std::vector<TouchRun>{writes(1, 3)});
+}
+
 TEST_CASE("initialised in parallel, who waits for another's events waits for the new barrier, too") {
   const Scratch scratch;
   const TouchRun page = touch_of(0, 1, Access::write, whole_page);
