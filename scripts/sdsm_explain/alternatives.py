@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 PARALLEL_INIT = "--parallel-init"
+WITHOUT_LOCKS = "--without-locks"
 #: Mended traces: the option of `sdsm trace mend`, and the words for it.
 MENDINGS = {
     "--pad": "padding: a page of its own for each thread's part",
     "--without-barriers": "without barriers that nothing needs",
-    "--without-locks": "without locks and atomic operations (an upper bound)",
+    WITHOUT_LOCKS: "without locks and atomic operations (an upper bound)",
     PARALLEL_INIT: "parallel initialising and --placement first-touch",
 }
 PAGE_SIZES = ("4KiB", "8KiB", "16KiB", "64KiB")
 PREFETCHES = ("0", "1", "4")
+INVALIDATIONS = ("all", "changed")
 PROTOCOLS = ("scash", "home-open", "jiajia")
 
 PLACEMENTS = ("as-asked", "block", "first-touch", "round-robin")
@@ -66,6 +69,12 @@ class Point:
                 found[option] += (word,)
         return found
 
+    def changes_of(self, base: Point) -> dict[str, Any]:
+        """What makes `base` this point: its layout, its placement, and values in `others`, by option."""
+        fields = {name: getattr(self, name) for name in ("layout", "placement") if getattr(self, name) != getattr(base, name)}
+        before = base._given()
+        return fields | {option: values[0] for option, values in self._given().items() if before.get(option) != values}
+
     def option(self, name: str, usual: str) -> str:
         """The value that `others` gives; else the usual one."""
         return next(iter(self._given().get(name, ())), usual)
@@ -109,7 +118,8 @@ def alternatives(point: Point, compute_factor: float, mendings: Collection[str] 
         layout = Layout(threads // per_node, per_node)
         if threads % per_node == 0 and layout.nodes > 1 and layout != point.layout:
             yield Alternative(str(layout), replace(point, layout=layout), True)
-    for option, values in (("--protocol", PROTOCOLS), ("--page-size", PAGE_SIZES), ("--prefetch", PREFETCHES)):
+    of_pages = (("--page-size", PAGE_SIZES), ("--prefetch", PREFETCHES), ("--invalidation", INVALIDATIONS))
+    for option, values in (("--protocol", PROTOCOLS), *of_pages):
         for value in values:
             if value != point.option(option, values[0]):
                 yield Alternative(f"{option} {value}", point.having(option, value), True, is_offered=option == "--protocol")
@@ -125,3 +135,22 @@ def alternatives(point: Point, compute_factor: float, mendings: Collection[str] 
     for shape in SHAPES if assumes_shape else ():
         changed = replace(point, settings=(*point.settings, f"barrier.shape={shape}"))
         yield Alternative(f"{shape} barriers (barrier.shape={shape})", changed, False, is_offered=False, shape=shape)
+
+
+def together(point: Point, one: Alternative, other: Alternative) -> Alternative | None:
+    """Both choices at once; None if they change the same thing, or if one is an upper bound that nobody can have."""
+    mendings = [way.mending for way in (one, other) if way.mending]
+    if len(mendings) > 1 or WITHOUT_LOCKS in mendings:
+        return None
+    first, second = one.point.changes_of(point), other.point.changes_of(point)
+    if first.keys() & second.keys():
+        return None
+    both = point
+    for name, value in (first | second).items():
+        if name == "layout":
+            both = replace(both, layout=value)
+        elif name == "placement":
+            both = replace(both, placement=value)
+        else:
+            both = both.having(name, value)
+    return Alternative(f"{one.what}, and {other.what}", both, True, "".join(mendings))

@@ -12,12 +12,23 @@ from calibration.children import CommandFailed, CommandRunner
 from calibration.costs import faults as kinds_of_faults
 from calibration.readers import ReadError
 from calibration.readers.text import Text
-from sdsm_explain.alternatives import PARALLEL_INIT, PROTOCOLS, Alternative, Point, alternatives
+from sdsm_explain.alternatives import (
+    PARALLEL_INIT,
+    PROTOCOLS,
+    WITHOUT_LOCKS,
+    Alternative,
+    Point,
+    alternatives,
+    together,
+)
 from sdsm_explain.locks import Lock
 from sdsm_explain.memory import Array, arrays, known_of, locks_of, parse_info
 from sdsm_explain.start import TIME_LIMIT_S, Started, own_command
 
 FORMAT = 1
+#: Choices are tried together if each gains so much, at most so many; a pair is worth a line if it gains as much again.
+WORTHWHILE = 1.02
+MOST_TRIED = 4
 #: Simulations at once.
 WORKERS = 2
 #: So many pages that several threads write apart are more than borders between parts.
@@ -113,7 +124,7 @@ def explain(point: Point, folder: Path, with_gains: bool, say: Callable[[str], N
     terms = _terms(result.threads)
     work = _Work(started.runner, folder, say)
     outcomes = _outcomes(point, result, tuple(_mendings(result, found)), work) if with_gains else ()
-    has_costly_locks = "--without-locks" in _mendings(result, found)
+    has_costly_locks = WITHOUT_LOCKS in _mendings(result, found)
     locks = locks_of(known, found) if has_costly_locks else ()
     return Explanation(
         point, result, terms, sum(thread.time_s.compute for thread in result.threads), tuple(found),
@@ -167,7 +178,7 @@ def _mendings(result: run_result.Simulation, found: Sequence[Array]) -> Iterator
     if sum(thread.time_s.barrier for thread in result.threads) >= NOTABLE * all_s:
         yield "--without-barriers"
     if sum(thread.time_s.lock for thread in result.threads) >= NOTABLE * all_s:
-        yield "--without-locks"
+        yield WITHOUT_LOCKS
     if sum(one.away_s for one in found) >= NOTABLE * all_s:
         yield PARALLEL_INIT
 
@@ -195,10 +206,10 @@ def _outcomes(point: Point, result: run_result.Simulation, mendings: Sequence[st
     todo = list(alternatives(point, float(factor) if isinstance(factor, int | float) else 1.0, mendings, assumes_shape))
     count = 0
 
-    def outcome(one: Alternative) -> Outcome:
+    def outcome(one: Alternative, number: str = "") -> Outcome:
         nonlocal count
         count += 1
-        work.say(f"{count} of {len(todo)}: {one.what}")
+        work.say(f"{number or f'{count} of {len(todo)}'}: {one.what}")
         try:
             other = work.simulate(one)
         except CommandFailed as error:
@@ -214,10 +225,29 @@ def _outcomes(point: Point, result: run_result.Simulation, mendings: Sequence[st
                 for one in pool.map(outcome, todo)
                 if (one.time_s is not None or one.alternative.is_offered) and not (one.alternative.shape and one.time_s == result.makespan_s)
             ]
+            done += _together(point, done, bool(result.extrapolated), lambda one: outcome(one, "together"))
         except BaseException:
             work.runner.stop()
             raise
     return tuple(sorted(done, key=lambda one: (not one.alternative.is_choice, -one.gain)))
+
+
+def _together(point: Point, done: Sequence[Outcome], may_extrapolate: bool, simulate: Callable[[Alternative], Outcome]) -> list[Outcome]:
+    """The choice that gains most, with others that gain more beside it; empty if none of the next MOST_TRIED does."""
+    gaining = [one for one in done if one.alternative.is_choice and one.gain >= WORTHWHILE and (may_extrapolate or not one.is_extrapolated)]
+    tried = 0
+    best: Outcome | None = None
+    for one in sorted(gaining, key=lambda one: -one.gain):
+        if best is None:
+            best = None if one.alternative.mending == WITHOUT_LOCKS else one
+            continue
+        both = together(point, best.alternative, one.alternative)
+        if both is None or tried == MOST_TRIED:
+            continue
+        tried += 1
+        if (found := simulate(both)).gain >= best.gain * WORTHWHILE and (may_extrapolate or not found.is_extrapolated):
+            best = found
+    return [best] if best is not None and best not in done else []
 
 
 def findings(result: run_result.Simulation, found: Sequence[Array], locks: Sequence[Lock] = ()) -> Iterator[str]:
@@ -301,6 +331,7 @@ def _of_dropped_copies(result: run_result.Simulation, found: Sequence[Array], al
     """Of pages that no thread writes in parallel regions: what fetching them costs beyond once for each node, s."""
     again = _fetched_again(result, found)
     at_barriers = result.options.get("invalidation") != "changed"
+    is_choice = at_barriers and result.protocol == "scash"
     locks, atomics = (sum(getattr(thread, name) for thread in result.threads) for name in ("locks", "atomics"))
     droppers = [
         *(["barriers"] if at_barriers else []),
@@ -310,7 +341,7 @@ def _of_dropped_copies(result: run_result.Simulation, found: Sequence[Array], al
     if again and droppers:
         yield _sum(again), (
             f"Pages that nobody writes in parallel regions are fetched again and again: {_listed(again, all_s)}. Copies are dropped, "
-            f"changed or not, by {', '.join(droppers)}" + (". --invalidation changed keeps them at barriers" if at_barriers else "")
+            f"changed or not, by {', '.join(droppers)}" + (". --invalidation changed keeps them at barriers" if is_choice else "")
         )
 
 

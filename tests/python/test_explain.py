@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,9 @@ from calibration import places, run_result
 from calibration.children import Stopped
 from calibration.readers.text import Text
 from run_results import simulation, thread
-from sdsm_explain.alternatives import Layout, Point, alternatives
+from sdsm_explain.alternatives import MENDINGS, Alternative, Layout, Point, alternatives, together
 from sdsm_explain.command import _point, main, parser
-from sdsm_explain.explanation import Outcome, findings
+from sdsm_explain.explanation import Outcome, _together, findings
 from sdsm_explain.locks import LockUse, RegionTouches, SiteUse, most_taken
 from sdsm_explain.memory import Array, Region, TraceInfo, _by_lines, arrays, known_of
 from sdsm_explain.source import Line, _parsed, demangled, is_passed_on, lines_of_calls
@@ -181,7 +182,8 @@ def test_recorded_words_settle_what_lines_leave_open(explained, tmp_path, plante
 )
 def test_the_mended_program_gains_what_is_told(explained, traced, planted, choice):
     told = explained(planted)
-    number, promised = next((number, one["gain"]) for number, one in enumerate(told["alternatives"]) if one["what"] == choice)
+    alone = [one for one in told["alternatives"] if ", and " not in one["what"]]
+    number, promised = next((number, one["gain"]) for number, one in enumerate(alone) if one["what"] == choice)
     # Of homes, initialising in parallel gains a little more.
     assert number <= (planted == "homes")
     command = [BUILD / "sdsm", "simulate", "-q", traced(f"{planted} mended"), "-p", "p3-score", "-n", "4", "--json", "-"]
@@ -479,8 +481,50 @@ def test_alternatives_leave_out_what_is_so_already():
     assert found == [
         "--placement as-asked", "--placement first-touch", "--placement round-robin",
         "8 nodes x 1 thread", "4 nodes x 2 threads", "--protocol home-open", "--protocol jiajia",
-        "--page-size 8KiB", "--page-size 16KiB", "--page-size 64KiB", "--prefetch 1", "--prefetch 4",
+        "--page-size 8KiB", "--page-size 16KiB", "--page-size 64KiB", "--prefetch 1", "--prefetch 4", "--invalidation changed",
     ]  # fmt: skip
+
+
+def test_choices_that_change_different_things_are_tried_together():
+    point = Point("a.trace", "p.xml", Layout(4, 1), others=("--full-page-diffs",))
+    known = {one.what: one for one in alternatives(point, 1.0, ("--pad", "--without-locks", "--parallel-init"))}
+    by_block, two_a_node, first_touch = known["--placement block"], known["2 nodes x 2 threads"], known[MENDINGS["--parallel-init"]]
+    both = together(point, by_block, two_a_node)
+    assert both is not None and both.what == "--placement block, and 2 nodes x 2 threads"
+    both = together(point, both, known["--prefetch 4"])
+    assert both is not None
+    assert both.point == Point("a.trace", "p.xml", Layout(2, 2), "block", others=("--full-page-diffs", "--prefetch", "4"))
+    assert together(point, both, known["--prefetch 1"]) is None
+    assert together(point, by_block, known["--placement round-robin"]) is None
+    # Who initialises matters under first touch alone.
+    assert together(point, by_block, first_touch) is None
+    mended = together(point, known["--protocol home-open"], first_touch)
+    assert mended is not None and (mended.mending, mended.point.placement) == ("--parallel-init", "first-touch")
+    assert mended.point.others == ("--full-page-diffs", "--protocol", "home-open")
+    assert together(point, mended, known[MENDINGS["--pad"]]) is None
+    assert together(point, known[MENDINGS["--without-locks"]], two_a_node) is None
+
+
+def test_what_gains_beside_the_best_choice_is_told_with_it():
+    point = Point("a.trace", "p.xml", Layout(4, 1))
+    gains = {"--placement block": 2.0, "--placement first-touch": 1.9, "--protocol home-open": 1.5, "--prefetch 4": 1.3, "--page-size 8KiB": 0.5}
+    done = [Outcome(one, 12 / gains[one.what], gains[one.what]) for one in alternatives(point, 1.0) if one.what in gains]
+
+    def simulated(one: Alternative, of: dict[str, float]) -> Outcome:
+        tried.append(one.what)
+        return Outcome(one, 12 / of[one.what], of[one.what])
+
+    tried: list[str] = []
+    gained = {"--placement block, and --protocol home-open": 3.0, "--placement block, and --protocol home-open, and --prefetch 4": 3.0}
+    (found,) = _together(point, done, False, lambda one: simulated(one, gained))
+    assert (found.alternative.what, found.gain) == ("--placement block, and --protocol home-open", 3.0)
+    assert tried == list(gained)
+    tried.clear()
+    lost = {"--placement block, and --protocol home-open": 1.8, "--placement block, and --prefetch 4": 2.01}
+    assert _together(point, done, False, lambda one: simulated(one, lost)) == [] and tried == list(lost)
+    # What the platform has not measured is not recommended beside what it has.
+    guessed = [replace(one, extrapolated=("barrier",)) for one in done]
+    assert _together(point, guessed, False, lambda one: simulated(one, {})) == []
 
 
 def test_host_speed_scales_the_point_and_its_alternatives():
@@ -558,6 +602,9 @@ def test_pages_that_nobody_writes_are_named_where_copies_are_dropped():
     assert "table (25.0% of all time)" in told(read_only(40, diffs=10))[0]
     assert told(read_only(40, diffs=30)) == []
     assert told(read_only(40), protocol="jiajia") == []
+    # Under home-open nobody knows what homes write, so barriers drop all.
+    (without_choice,) = told(read_only(40), protocol="home-open")
+    assert "by barriers" in without_choice and "--invalidation" not in without_choice
 
 
 def test_a_table_that_threads_only_read_needs_no_other_home():
