@@ -31,6 +31,7 @@ class Machine(unittest.TestCase):
         self.bin.mkdir()
         shutil.copy(SETUP, self.root / "scripts" / "setup")
         (self.root / "scripts" / "requirements.txt").write_text("matplotlib\n")
+        (self.root / "scripts" / "requirements-tests.txt").write_text("pytest\n")
         for tool in SHELL_TOOLS:
             (self.bin / tool).symlink_to(shutil.which(tool) or f"/bin/{tool}")
         for name in COMMANDS:
@@ -156,7 +157,7 @@ class Machine(unittest.TestCase):
             f"""#!/bin/sh
 case "$1 $2" in
 "-m venv") /bin/mkdir -p "$3/bin"; /bin/cp "$0" "$3/bin/python"; echo venv >>"{self.log}" ;;
-"-m pip") echo "pip ${{6##*/}}" >>"{self.log}"; exit {pip_status} ;;
+"-m pip") echo "pip ${{6##*/}} ${{7##*/}}" >>"{self.log}"; exit {pip_status} ;;
 esac
 """
         )
@@ -166,13 +167,18 @@ esac
     def test_the_environment_is_made_once_and_filled_again_when_the_requirements_change(self) -> None:
         python = str(self.python())
         self.assertEqual(self.run_setup(PYTHON=python).returncode, 0)
-        self.assertEqual([line.split()[0] for line in self.commands()], ["venv", "pip"])
+        self.assertEqual([line.split()[0] for line in self.commands()], ["venv", "pip", "pip"])
         self.assertEqual(self.run_setup(PYTHON=python).returncode, 0)
-        self.assertEqual(len(self.commands()), 2)
+        self.assertEqual(len(self.commands()), 3)
         (self.root / "scripts" / "requirements.txt").write_text("matplotlib\npandas\n")
         self.assertEqual(self.run_setup("--check", PYTHON=python).returncode, 1)
         self.assertEqual(self.run_setup(PYTHON=python).returncode, 0)
-        self.assertEqual([line.split()[0] for line in self.commands()], ["venv", "pip", "pip"])
+        self.assertEqual([line.split()[0] for line in self.commands()], ["venv", "pip", "pip", "pip"])
+
+    def test_without_tests_their_packages_stay_away(self) -> None:
+        self.assertEqual(self.run_setup("--no-tests", PYTHON=str(self.python())).returncode, 0)
+        (pip,) = (line for line in self.commands() if line.startswith("pip"))
+        self.assertEqual(pip, "pip -r requirements.txt")
 
     def test_a_failed_pip_is_tried_again_the_next_time(self) -> None:
         self.assertEqual(self.run_setup(PYTHON=str(self.python(pip_status=1))).returncode, 1)
