@@ -431,11 +431,11 @@ def as_on_reference(found: Fit, trial: Fit, simulated: Mapping[str, float]) -> F
         if parameter.value <= longer:
             nodes = parameter.name.partition(".")[2].partition("x")[0]
             latency = found.extras.get("link.latency")
-            told = f", whose latency of {latency.value:.4g} us is {latency.how}" if latency else ""
+            told = f", whose latency of {latency.value:.4g} us is {latency.how} ({', '.join(latency.sources)})" if latency else ""
             raise CalibrationError(
                 f"{parameter.sources[0]}: {parameter.name} took {parameter.value:.4g} us, but its messages take {longer:.4g} us longer on "
-                f"these links{told}, than on the reference network. If its threads ran on one node, give --layout 1x{nodes}; else correct "
-                "the links, or leave out what measured them"
+                f"these links{told}, than on the reference network. Give another measurement of the links: a round trip beside other "
+                f"traffic is too long. If all of its threads ran on one node, give --layout 1x{nodes} instead"
             )
         how = f"{parameter.how}, less the {longer:.6g} us that messages take longer on these links than on the reference network"
         moved.append(replace(parameter, value=parameter.value - longer, kind="fitted", how=how))

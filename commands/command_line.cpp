@@ -55,6 +55,9 @@ bool parse(CLI::App& app, std::vector<std::string> arguments) {
     return false;
   } catch (const CLI::ExtrasError&) {
     const std::string extra = app.remaining().front();
+    if (extra.starts_with("-o") && app.get_option_no_throw("--json") != nullptr) {
+      throw BadInput(fmt::format("unknown option {}. --json FILE writes the result; {}", extra, advice));
+    }
     if (extra.starts_with('-')) throw BadInput(fmt::format("unknown option {}. {}", extra, advice));
     const std::vector<const CLI::Option*> named =
         std::as_const(app).get_options([](const CLI::Option* option) { return option->get_positional(); });

@@ -13,7 +13,8 @@ Progress::Progress(bool is_quiet) : is_quiet_(is_quiet), is_terminal_(isatty(STD
 
 void Progress::show_part(double done) {
   const int percent = static_cast<int>(std::floor(done * 100));
-  if (is_quiet_ || !is_terminal_ || percent == percent_) return;
+  if (is_quiet_ || percent == percent_) return;
+  if (!is_terminal_) return show(fmt::format("{} % done", percent));
   percent_ = percent;
   tell(fmt::format("\r[{:<40}] {:3d} %", std::string(static_cast<std::size_t>(percent * 2 / 5), '#'), percent));
 }

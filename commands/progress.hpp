@@ -11,7 +11,7 @@ class Progress {
  public:
   explicit Progress(bool is_quiet);
 
-  /// A bar for the share that is done, 0 to 1; on a terminal only.
+  /// A bar for the share that is done, 0 to 1; elsewhere a line every half a minute.
   void show_part(double done);
   /// How far a step is, in words: in the line that changes, elsewhere a line every half a minute.
   void show(std::string_view text);

@@ -288,8 +288,41 @@ std::string luck_of(const Request& request, const Platform& platform) {
   return fmt::format(", and the {}, whose seed changes with each draw", fmt::join(drawn, " and the "));
 }
 
+/// Faults, barriers and locks whose costs have no standard error, and computing, each with its share of all threads'
+/// time if that is a twentieth or more.
+std::string certain_terms(ProtocolKind protocol, const Platform& platform, const Result& result) {
+  const auto varies = [&](std::string_view cost) {
+    return std::ranges::any_of(platform.uncertain,
+                               [&](const auto& one) { return one.property.find(cost) != std::string::npos; });
+  };
+  std::vector<std::pair<std::string, Spent>> certain{{"computing", Spent::compute}};
+  const std::span<const FaultRow> kinds = tables_of(protocol).faults;
+  for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+    if (!varies(fmt::format("fault.{}", kinds[kind].name))) certain.emplace_back(kinds[kind].name, spent_on(kind));
+  }
+  if (!varies("barrier.")) certain.emplace_back("barriers", Spent::barrier);
+  if (!varies("lock.")) certain.emplace_back("locks", Spent::lock);
+  const auto seconds = [&](Spent term) {
+    double all = 0;
+    for (const ThreadResult& thread : result.threads) {
+      all += to_seconds(thread.region.time[static_cast<std::size_t>(term)]);
+    }
+    return all;
+  };
+  double all = 0;
+  for (std::size_t term = 0; term < spent_terms; ++term) all += seconds(static_cast<Spent>(term));
+  std::vector<std::string> told;
+  for (const auto& [name, term] : certain) {
+    if (const double share = all > 0 ? seconds(term) / all : 0; share >= 0.05) {
+      told.push_back(fmt::format("{} {:.0f} %", name, 100 * share));
+    }
+  }
+  return told.empty() ? "" : fmt::format(" Of all threads' time these are: {}.", fmt::join(told, ", "));
+}
+
 /// On stderr, as the band may be in a file alone.
-void tell_what_the_band_holds(const Request& request, const Platform& platform, const Uncertainty& uncertainty) {
+void tell_what_the_band_holds(const Request& request, const Platform& platform, const Result& result,
+                              const Uncertainty& uncertainty) {
   const std::string again =
       uncertainty.refused == 0
           ? ""
@@ -304,10 +337,11 @@ void tell_what_the_band_holds(const Request& request, const Platform& platform, 
                                of_runs == 1 ? "1 cost differs" : fmt::format("{} costs together differ", of_runs)));
   if (of_errors > 0)
     held.push_back(fmt::format("the standard error{0} of {1} cost{0}", of_errors == 1 ? "" : "s", of_errors));
-  say(fmt::format(
-      "note: the band {}holds {}{}. It leaves out costs without one, errors of the "
-      "model, and those of the trace's compute times.{}",
-      of_runs > 0 ? "is that of a single run: it " : "", fmt::join(held, ", and "), luck_of(request, platform), again));
+  say(
+      fmt::format("note: the band {}holds {}{}. It leaves out costs without one, errors of the "
+                  "model, and those of the trace's compute times.{}{}",
+                  of_runs > 0 ? "is that of a single run: it " : "", fmt::join(held, ", and "),
+                  luck_of(request, platform), certain_terms(request.options.protocol, platform, result), again));
 }
 
 void print_report(const Request& request, const Platform& platform, Layout layout, const Result& result,
@@ -632,7 +666,7 @@ int simulate(Request request) {
   if (!request.readings.empty())
     write_output(trace::readings_text(request.shown.value_or(result.readings)), request.readings);
   const Uncertainty* const told = uncertainty ? &*uncertainty : nullptr;
-  if (told) tell_what_the_band_holds(request, platform, *told);
+  if (told) tell_what_the_band_holds(request, platform, result, *told);
   if (!request.json.empty()) {
     const RunDescription description =
         description_of(request, inputs, platform, file, layout, network, options, reductions);

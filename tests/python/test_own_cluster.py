@@ -56,6 +56,7 @@ def test_threads_of_one_node_are_told_from_nodes(cluster, capsys):
     assert calibrate(["smp.out", "iperf3.json", "--base", "new.xml", "-o", "own.xml"]) == 2
     told = capsys.readouterr().err
     assert "smp.out:22: barrier.2x1 took 0.5 us, but its messages take" in told and "give --layout 1x2" in told
+    assert "(iperf3.json" in told and "a round trip beside other traffic is too long" in told
     assert calibrate(["smp.out", "iperf3.json", "--layout", "1x2", "--base", "new.xml", "-o", "own.xml"]) == 0
     assert properties("own.xml")["barrier.1x2"] == "0.5us"
     assert "count as" not in capsys.readouterr().err

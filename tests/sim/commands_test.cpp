@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -489,6 +490,7 @@ TEST_CASE("a wrong option of simulate is one clear line and status 2") {
       {"-t 0", "--threads-per-node: '0'"},
       {"--compute-factor 40x", "--compute-factor: '40x' is not a number"},
       {"--jitter 5%", "--jitter: '5%' is not a number"},
+      {"-o result.json", "unknown option -o. --json FILE writes the result"},
       {"-t 2147483648", "2147483648 threads per node"},
       {"--sequential-time 7.5", "no unit"},
       {"--sequential-time 0s", "above zero"},
@@ -708,6 +710,41 @@ TEST_CASE("simulate --uncertainty on a platform with runs tells that its band is
   CHECK(json::parse(exact.output).at("uncertainty").at("holds") == json({"standard errors"}));
   CHECK_FALSE(json::parse(exact.output).at("uncertainty").contains("runs"));
   CHECK(exact.errors.find("single run") == std::string::npos);
+}
+
+TEST_CASE("simulate --uncertainty tells how much of the time the costs take that it takes for exact") {
+  const TraceFile trace;
+  const auto told_of = [&](const std::string& uncertain) {
+    PlatformText text;
+    text.set(uncertain + ".standard-error", "1us");
+    const TemporaryFile platform(text.text());
+    return sdsm_command("simulate", in_quotes(trace.path().string()) +
+                                        " -q -n 2 --sequential-time 1ms --uncertainty 10 --json - -p " +
+                                        in_quotes(platform.path().string()));
+  };
+  const Outcome with_barrier = told_of("barrier.2x1"), with_fault = told_of("fault.RUMR");
+  REQUIRE(with_barrier.status == 0);
+  double all = 0, computing = 0, barriers = 0, fetches = 0;
+  const json result = json::parse(with_barrier.output);
+  for (const json& thread : result.at("threads")) {
+    for (const auto& [item, time] : thread.at("time_s").items()) {
+      if (item != "fault") all += time.get<double>();
+    }
+    for (const auto& [kind, time] : thread.at("time_s").at("fault").items()) all += time.get<double>();
+    computing += thread.at("time_s").at("compute").get<double>();
+    barriers += thread.at("time_s").at("barrier").get<double>();
+    fetches += thread.at("time_s").at("fault").at("RUMR").get<double>();
+  }
+  REQUIRE(std::min({computing, barriers, fetches}) > 0.06 * all);
+  const auto tells = [&](const Outcome& run, std::string_view what, double part) {
+    CAPTURE(run.errors);
+    return run.errors.find(fmt::format("{} {:.0f} %", what, 100 * part / all)) != std::string::npos;
+  };
+  CHECK(tells(with_barrier, "computing", computing));
+  CHECK(tells(with_barrier, "RUMR", fetches));
+  CHECK(with_barrier.errors.find("barriers") == std::string::npos);
+  CHECK(tells(with_fault, "barriers", barriers));
+  CHECK(with_fault.errors.find("RUMR") == std::string::npos);
 }
 
 TEST_CASE("simulate --uncertainty refuses a platform without standard errors, and numbers that make no band") {
