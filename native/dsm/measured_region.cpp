@@ -19,6 +19,7 @@ struct Clock {
   std::atomic<std::uint64_t> count = 0;
   std::atomic<std::uint64_t> last_ns = 0;
   std::atomic<bool> is_behind_barrier = false;
+  std::atomic<bool> is_first_behind_barrier = false;
 };
 constinit Clock clock;  ///< the application thread's to change
 
@@ -34,7 +35,7 @@ struct LastMeetings {
   Tally arrival{};
   Tally leaving{};
   /// Of the initial thread: its processor time, as the machine's other work must not decide what is nearer.
-  std::uint64_t leaving_processor_ns = 0, reading_processor_ns = 0;
+  std::uint64_t leaving_processor_ns = 0, first_reading_processor_ns = 0, reading_processor_ns = 0;
 };
 constinit LastMeetings last_meetings GUARDED_BY(application);
 
@@ -60,8 +61,30 @@ Tally tally_when(std::uint64_t ns) REQUIRES(application) EXCLUDES(handling) {
   return taken;
 }
 
-/// Counts as they were at that moment, and the account as it was at `ns`.
+/// Whether all that the thread was charged with behind `ns` is remembered.
+bool is_known_when(std::uint64_t ns) REQUIRES(application) {
+  return last_charges.ring[last_charges.next].ended_ns <= ns;
+}
+
+/// Counts at the arrival, and the account at `ns`, as if terms had grown evenly since the barrier before.
+Tally evenly_until(std::uint64_t ns) REQUIRES(application) {
+  const Tally& leaving = last_meetings.leaving;
+  Tally taken = last_meetings.arrival;
+  const double passed = static_cast<double>(ns - std::min(ns, leaving.now_ns));
+  const double part =
+      std::min(1., passed / static_cast<double>(std::max<std::uint64_t>(1, taken.now_ns - leaving.now_ns)));
+  for (std::size_t term = 0; term < std::size(taken.spent_ns); ++term) {
+    const std::uint64_t before = leaving.spent_ns[term];
+    taken.spent_ns[term] =
+        before + static_cast<std::uint64_t>(part * static_cast<double>(taken.spent_ns[term] - before));
+  }
+  taken.now_ns = ns;
+  return taken;
+}
+
+/// Counts as they were at that moment, and the account as it was at `ns`, as far as that is known.
 Tally tally_as_of(AsOf moment, std::uint64_t ns) REQUIRES(application) EXCLUDES(handling) {
+  if (moment == AsOf::arrival && !is_known_when(ns)) return evenly_until(ns);
   const Tally at_reading = tally_when(ns);
   if (moment == AsOf::now) return at_reading;
   Tally taken = moment == AsOf::arrival ? last_meetings.arrival : last_meetings.leaving;
@@ -80,7 +103,7 @@ void note_clock(const ClockCalls& calls, AsOf moment) REQUIRES(application) EXCL
   const program::HeldSignals held;
   const std::uint64_t known = clock.count.load(std::memory_order_relaxed);
   const bool is_of_new_clock = calls_of(known) == 0 || rank_of(calls.count) > rank_of(known);
-  if (is_of_new_clock && calls_of(calls.count) > 1 && moment == AsOf::arrival) {
+  if (is_of_new_clock && calls_of(calls.count) > 1 && moment != AsOf::now && calls.is_first_behind_barrier) {
     // Of several readings since it heard of any, the time of the last one alone is known.
     measured.begin = last_meetings.leaving;
     log_reading(with_rank(1, rank_of(calls.count)), AsOf::leaving);
@@ -98,7 +121,7 @@ void note_clock(const ClockCalls& calls, AsOf moment) REQUIRES(application) EXCL
 
 ClockCalls clock_calls() {
   return {clock.count.load(std::memory_order_relaxed), clock.last_ns.load(std::memory_order_relaxed),
-          clock.is_behind_barrier};
+          clock.is_behind_barrier, clock.is_first_behind_barrier};
 }
 
 void hear_of_clock(const ClockCalls& calls, bool waited_for_work) {
@@ -110,8 +133,12 @@ void note_arrival() {
   LastMeetings& last = last_meetings;
   last.arrival = tally_at(now_ns());
   if (self.process != ProcessId{0}) return;
-  clock.is_behind_barrier =
-      last.reading_processor_ns - last.leaving_processor_ns < processor_time_ns() - last.reading_processor_ns;
+  const std::uint64_t now = processor_time_ns();
+  const auto is_behind_barrier = [&](std::uint64_t reading) {
+    return reading - last.leaving_processor_ns < now - reading;
+  };
+  clock.is_behind_barrier = is_behind_barrier(last.reading_processor_ns);
+  clock.is_first_behind_barrier = is_behind_barrier(last.first_reading_processor_ns);
 }
 
 void note_leaving() {
@@ -126,6 +153,7 @@ void note_own_clock(trace::ClockSource source, std::uint64_t now_ns) {
   if (calls_of(known) > 0 && rank < rank_of(known)) return;
   const std::uint64_t before = rank == rank_of(known) ? calls_of(known) : 0;
   last_meetings.reading_processor_ns = processor_time_ns();
+  if (before == 0) last_meetings.first_reading_processor_ns = last_meetings.reading_processor_ns;
   note_clock({with_rank(before + 1, rank), now_ns}, AsOf::now);
 }
 

@@ -18,14 +18,22 @@ struct ClockCalls {
   /// Whether that was nearer to the initial thread's last barrier than to the one that it has come to.
   bool is_behind_barrier = false;
 
+  /// The same of the first of its rank, if that was since the last barrier, too.
+  bool is_first_behind_barrier = false;
+
   /// As a message says it.
-  std::uint64_t number() const { return count | (is_behind_barrier ? behind_barrier : 0); }
+  std::uint64_t number() const {
+    return count | (is_behind_barrier ? behind_barrier : 0) | (is_first_behind_barrier ? first_behind_barrier : 0);
+  }
   static ClockCalls told(std::uint64_t number, std::uint64_t last_ns) {
-    return {number & ~behind_barrier, last_ns, (number & behind_barrier) != 0};
+    return {number & ~(behind_barrier | first_behind_barrier), last_ns, (number & behind_barrier) != 0,
+            (number & first_behind_barrier) != 0};
   }
 
  private:
-  static constexpr std::uint64_t behind_barrier = std::uint64_t{1} << 63;  ///< of no rank
+  // Bits of no rank.
+  static constexpr std::uint64_t behind_barrier = std::uint64_t{1} << 63;
+  static constexpr std::uint64_t first_behind_barrier = std::uint64_t{1} << 62;
 };
 /// The calls that this process knows of. Any thread.
 ClockCalls clock_calls();

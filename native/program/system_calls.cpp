@@ -178,10 +178,16 @@ constexpr Row rows[] = {
 #undef PLAIN
 #undef OWN
 
+/// What a call answers; and if that is a failure, which one.
+struct Answer {
+  long value = 0;
+  int error = 0;
+};
+
 /// Calls `real` as often as it takes for `is_bad_address` to be false of its answer and of the call. `inside`: the call
 /// as it was made.
 template <typename Call, typename IsBadAddress>
-long call_once(Touch touch, const SystemCall& call, SystemCall& inside, Call real, IsBadAddress is_bad_address) {
+Answer call_once(Touch touch, const SystemCall& call, SystemCall& inside, Call real, IsBadAddress is_bad_address) {
   PrivateCopies copies;
   const auto open = [&] {
     copies.clear();
@@ -192,32 +198,67 @@ long call_once(Touch touch, const SystemCall& call, SystemCall& inside, Call rea
   const auto call_it = [&] {
     if (!inside.is_wait && !inside.goes_on) return real(inside);
     const std::int64_t begun_ns = now_ns();
-    const long answer = real(inside);
+    const Answer answer = real(inside);
     // What another thread ended took as long as that needed.
-    const bool is_by_limit = static_cast<int>(answer) == -1 && errno == EAGAIN;
+    const bool is_by_limit = answer.error == EAGAIN;
     // Less is the call itself, and another day another time.
     constexpr std::int64_t least_ns = 50'000;
     const std::int64_t ns = now_ns() - begun_ns;
     if ((inside.is_wait || is_by_limit) && ns >= least_ns) engine::sleep(static_cast<std::uint64_t>(ns));
     return answer;
   };
-  const long answer = with_open_pages(open, call_it, [&](long given) { return is_bad_address(given, inside); });
-  copies.give_back(answer);
+  const Answer answer =
+      with_open_pages(open, call_it, [&](const Answer& given) { return is_bad_address(given, inside); });
+  copies.give_back(answer.value);
   return answer;
 }
 
 /// The same, and for a regular file again until its bytes have been moved.
 template <typename Call, typename IsBadAddress>
-long with_memory(Touch touch, const SystemCall& call, Call real, IsBadAddress is_bad_address) {
+Answer with_memory(Touch touch, const SystemCall& call, Call real, IsBadAddress is_bad_address) {
   SystemCall left = call;
   for (long moved = 0;;) {
     SystemCall inside = left;
-    const long answer = call_once(touch, left, inside, real, is_bad_address);
+    const Answer answer = call_once(touch, left, inside, real, is_bad_address);
     if (!inside.rest) return answer;
-    if (answer <= 0) return moved > 0 ? moved : answer;
-    moved += answer;
-    if (static_cast<std::size_t>(answer) >= left[2]) return moved;
-    left = left.behind(static_cast<std::size_t>(answer), *inside.rest);
+    if (answer.value <= 0) return moved > 0 ? Answer{moved} : answer;
+    moved += answer.value;
+    if (static_cast<std::size_t>(answer.value) >= left[2]) return {moved};
+    left = left.behind(static_cast<std::size_t>(answer.value), *inside.rest);
+  }
+}
+
+/// A call that waits goes on when the run-time's signals have interrupted it, for as long as its limit leaves: no
+/// signal of the program's has come, so it expects no EINTR. `over`: what it answers when its socket's limit is over.
+template <typename Call>
+Answer in_spite_of_signals(const SystemCall& inside, const Answer& over, Call call) {
+  SystemCall left = inside;
+  const bool has_limit = inside.milliseconds_at >= 0 || inside.timespec_at >= 0 || inside.socket_limit != 0;
+  const std::int64_t begun_ns = has_limit ? now_ns() : 0;
+  for (;;) {
+    const std::uint32_t interruptions = times_interrupted();
+    const Answer answer = call(left);
+    const bool is_interrupted = answer.error == EINTR && times_interrupted() != interruptions;
+    if (!inside.goes_on || !is_interrupted || has_handlers()) return answer;
+    if (inside.socket_limit != 0) {
+      const std::int64_t limit_ns = limit_of_socket(inside.arguments[0], inside.socket_limit);
+      if (limit_ns > 0 && now_ns() - begun_ns >= limit_ns) return over;
+    }
+    const int limit_at = inside.milliseconds_at;
+    if (limit_at >= 0 && static_cast<int>(inside.arguments[limit_at]) > 0) {
+      constexpr std::int64_t ms = 1'000'000;
+      const auto limit = static_cast<int>(inside.arguments[limit_at]);
+      left.arguments[limit_at] = std::max<std::int64_t>(0, limit - (now_ns() - begun_ns) / ms);
+    }
+    if (inside.timespec_at >= 0 && inside.at(inside.timespec_at) != nullptr) {
+      const auto& whole = *static_cast<const timespec*>(inside.at(inside.timespec_at));
+      constexpr std::int64_t second = 1'000'000'000;
+      const std::int64_t passed_ns = now_ns() - begun_ns;
+      const std::int64_t ns = whole.tv_nsec - passed_ns % second;
+      left.limit = {whole.tv_sec - passed_ns / second - (ns < 0 ? 1 : 0), ns < 0 ? ns + second : ns};
+      if (left.limit.tv_sec < 0) left.limit = {};
+      left.arguments[inside.timespec_at] = reinterpret_cast<long>(&left.limit);
+    }
   }
 }
 
@@ -230,55 +271,27 @@ long call_library(LibraryFunction& real, Touch touch, const SystemCall& call, st
   int error = 0;
   auto* const function = real.for_caller(caller);
   const auto call_it = [&](const SystemCall& inside) {
-    SystemCall left = inside;
-    const bool has_limit = inside.milliseconds_at >= 0 || inside.timespec_at >= 0 || inside.socket_limit != 0;
-    const std::int64_t begun_ns = has_limit ? now_ns() : 0;
-    for (;;) {
-      const std::uint32_t interruptions = times_interrupted();
+    return in_spite_of_signals(inside, {-1, EAGAIN}, [&](const SystemCall& left) {
       errno = 0;  // a success leaves it as it is, which might be EFAULT
       const long* const w = left.arguments;
-      const long answer = function(w[0], w[1], w[2], w[3], w[4], w[5]);
+      const long value = function(w[0], w[1], w[2], w[3], w[4], w[5]);
       error = errno;
-      // No signal of the program's has come, so it expects no EINTR.
-      const bool is_interrupted =
-          static_cast<int>(answer) == -1 && error == EINTR && times_interrupted() != interruptions;
-      if (!inside.goes_on || !is_interrupted || has_handlers()) return answer;
-      if (inside.socket_limit != 0) {
-        const std::int64_t limit_ns = limit_of_socket(inside.arguments[0], inside.socket_limit);
-        if (limit_ns > 0 && now_ns() - begun_ns >= limit_ns) {
-          error = errno = EAGAIN;
-          return answer;
-        }
-      }
-      const int limit_at = inside.milliseconds_at;
-      if (limit_at >= 0 && static_cast<int>(inside.arguments[limit_at]) > 0) {
-        constexpr std::int64_t ms = 1'000'000;
-        const auto limit = static_cast<int>(inside.arguments[limit_at]);
-        left.arguments[limit_at] = std::max<std::int64_t>(0, limit - (now_ns() - begun_ns) / ms);
-      }
-      if (inside.timespec_at >= 0 && inside.at(inside.timespec_at) != nullptr) {
-        const auto& whole = *static_cast<const timespec*>(inside.at(inside.timespec_at));
-        constexpr std::int64_t second = 1'000'000'000;
-        const std::int64_t passed_ns = now_ns() - begun_ns;
-        const std::int64_t ns = whole.tv_nsec - passed_ns % second;
-        left.limit = {whole.tv_sec - passed_ns / second - (ns < 0 ? 1 : 0), ns < 0 ? ns + second : ns};
-        if (left.limit.tv_sec < 0) left.limit = {};
-        left.arguments[inside.timespec_at] = reinterpret_cast<long>(&left.limit);
-      }
-    }
+      return Answer{value, static_cast<int>(value) == -1 ? error : 0};
+    });
   };
-  long answer = 0;
+  Answer answer;
   // A library of the program may have a function of this name. (It gets six arguments.) The run-time's buffers are its
   // own.
   if (program_image.is_program(reinterpret_cast<std::uintptr_t>(function)) || is_run_time(caller)) {
     answer = call_it(call);
   } else {
-    answer = with_memory(touch, call, call_it, [&](long given, const SystemCall& inside) {
-      return (inside.answers_with_error ? static_cast<int>(given) : error) == EFAULT;
+    answer = with_memory(touch, call, call_it, [&](const Answer& given, const SystemCall& inside) {
+      return (inside.answers_with_error ? static_cast<int>(given.value) : error) == EFAULT;
     });
   }
+  if (answer.error != 0) error = answer.error;
   errno = error == 0 ? error_before : error;
-  return answer;
+  return answer.value;
 }
 
 }  // namespace
@@ -444,9 +457,15 @@ long serve(long number, const SystemCall& call, std::uintptr_t caller) {
     if (row.touch == nullptr) return call_kernel(number, call);
     SystemCall named = call;
     named.name = row.name;
-    const long answer = with_memory(
-        row.touch, named, [&](const SystemCall& inside) { return call_kernel(number, inside); },
-        [](long given, const SystemCall& /*unused*/) { return given == -EFAULT; });
+    const auto call_it = [&](const SystemCall& inside) {
+      return in_spite_of_signals(inside, {-EAGAIN, EAGAIN}, [&](const SystemCall& left) {
+        const long value = call_kernel(number, left);
+        return Answer{value, value < 0 && value >= -4095 ? static_cast<int>(-value) : 0};
+      });
+    };
+    const long answer = with_memory(row.touch, named, call_it, [](const Answer& given, const SystemCall& /*unused*/) {
+                          return given.value == -EFAULT;
+                        }).value;
     if (number == SYS_getrusage && answer == 0) answer_getrusage(number_at(0), static_cast<rusage*>(call.at(1)));
     return answer;
   }

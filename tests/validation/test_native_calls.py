@@ -289,10 +289,13 @@ LIMITED_WAITS = r"""
 #include <sys/select.h>
 #include <sys/sem.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
-enum { kinds = 8, waits = 12, limit_us = 20000 };
+ssize_t __read_chk(int file, void* to, size_t bytes, size_t room);  // what -D_FORTIFY_SOURCE makes of read
+enum { kinds = 12, waits = 12, limit_us = 20000 };
 static double now(void) {
   struct timespec time;
   syscall(228, CLOCK_MONOTONIC, &time);
@@ -316,6 +319,8 @@ int main(void) {
     struct epoll_event event;
     struct sembuf down = {0, -1, 0};
     char byte;
+    struct iovec part = {&byte, 1};
+    struct mmsghdr message = {{.msg_iov = &part, .msg_iovlen = 1}, 0};
     const double begin = now();
     errno = 0;
     int answer = 0, expected = 0;
@@ -328,6 +333,10 @@ int main(void) {
       case 5: answer = semtimedop(semaphore, &down, 1, &time) + 1, expected = EAGAIN; break;
       case 6: answer = ppoll(NULL, 0, &time, NULL); break;
       case 7: answer = read(pair[0], &byte, 1) + 1, expected = EAGAIN; break;
+      case 8: answer = __read_chk(pair[0], &byte, 1, 1) + 1, expected = EAGAIN; break;
+      case 9: answer = readv(pair[0], &part, 1) + 1, expected = EAGAIN; break;
+      case 10: answer = syscall(SYS_recvfrom, pair[0], &byte, 1, 0, NULL, NULL) + 1, expected = EAGAIN; break;
+      case 11: answer = recvmmsg(pair[0], &message, 1, 0, NULL) + 1, expected = EAGAIN; break;
     }
     wrong[i % kinds] += answer != 0 || errno != expected || now() - begin < 0.9e-6 * limit_us;
   }

@@ -51,8 +51,10 @@ int main(void) {{
 """
 
 
-def run(folder: Path, behind: str, before: str) -> tuple[list[dict], Counter]:
-    (folder / "program.c").write_text(PROGRAM.replace("BEHIND_BARRIER", behind).replace("BEFORE_BARRIER", before))
+def run(folder: Path, behind: str, before: str, turns: int = 3_000_000) -> tuple[list[dict], Counter]:
+    """turns: of each pause."""
+    program = PROGRAM.replace("BEHIND_BARRIER", behind).replace("BEFORE_BARRIER", before).replace("3000000", str(turns))
+    (folder / "program.c").write_text(program)
     subprocess.run(["gcc", "-O2", "-fopenmp", "-o", folder / "program", folder / "program.c"], check=True)
     files = ("--json", folder / "run.json", "--pages", folder / "pages.csv")
     command = [BUILD / "sdsm-run", "-q", "--nodes", "2", "--placement", "block", *files, "--", folder / "program"]
@@ -72,6 +74,8 @@ def run(folder: Path, behind: str, before: str) -> tuple[list[dict], Counter]:
         ("", "if (r == 1) look(0); if (r == 4) look(1), look(2);", 3, 6),
         ("", "if (r == 1) look(0); if (r == 3) look(1); if (r == 4) look(2);", 3, 6),
         ("if (r == 2) look(0);", "if (r == 2) look(1), look(2);", 1, 0),
+        ("", "if (r == 4) look(0), look(1), look(2);", 0, 0),
+        ("if (r == 2) look(0), look(1), look(2);", "", 0, 0),
     ],
 )
 def test_both_threads_count_what_lies_between_the_readings(tmp_path, behind, before, rounds, barriers):
@@ -80,6 +84,7 @@ def test_both_threads_count_what_lies_between_the_readings(tmp_path, behind, bef
     for number, thread in enumerate(threads):
         assert thread["faults"]["RUMR"] == rounds * PAGES, number
         assert fetches[number] == rounds * PAGES, number
+        assert 0 <= thread["time_s"]["compute"] < 100, number
         # The initial thread stores its readings, too.
         assert 0 <= thread["faults"]["WROH"] - barriers // 2 * PAGES <= (ROUNDS if number == 0 else 0), number
 
@@ -92,3 +97,12 @@ def test_the_account_is_of_the_same_part(tmp_path):
     assert second["idle"] == 0
     # Both do the same work; a fetch takes longer, the machine being busy, but a region of another length is far off.
     assert 0.2 < second["compute"] / first["compute"] < 5
+
+
+def test_a_thread_that_fetches_much_behind_the_last_reading_has_computed_before(tmp_path):
+    """More charges lay between the reading and the thread's arrival than are remembered, and took the place of computing."""
+    late = "if (me == 1) for (int i = 0; i < 4000; ++i) pause_a_while();"
+    threads, _ = run(tmp_path, "if (r == 4) look(0);" + late, "if (r == 4) look(1), look(2);", turns=30_000)
+    account = threads[1]["time_s"]
+    all_s = sum(v for k, v in account.items() if k != "fault") + sum(account["fault"].values())
+    assert account["compute"] > 0.6 * all_s

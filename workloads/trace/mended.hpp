@@ -35,8 +35,9 @@ std::uint64_t balance(const File& file, const std::filesystem::path& output);
 
 /// Pages of heap blocks and static arrays that the initial thread writes before the first parallel region, and threads
 /// touch in parallel regions, are first written at that region's begin, before a barrier of its own, by the thread that
-/// writes each most often there, or, if nobody does, reads it most often. Computing stays where it was. Returns the number of pages that other threads than the
-/// initial one write first now; 0 also if the first region's team is not of all threads.
+/// writes each most often there, or, if nobody does, reads it most often. Computing stays where it was. Returns the
+/// number of pages that other threads than the initial one write first now; 0 also if the first region's team is not of
+/// all threads.
 std::uint64_t initialise_in_parallel(const File& file, const std::filesystem::path& output);
 
 }  // namespace sdsm::trace
