@@ -30,13 +30,22 @@ constexpr ProcessId manager_of(LockId lock, std::uint32_t processes) {
   return ProcessId{index_of(lock) % processes};
 }
 
-/// Who has a lock of the program, and who waits for it. A `Waiter` has an optional `turn`: the number that its grant
-/// must have among the lock's, from 0.
+/// Who has a lock of the program, and who waits for it. A `Waiter` is of process `by`, and has an optional `turn`: the
+/// number that its grant must have among the lock's, from 0.
 template <typename Waiter>
 class LockQueue {
  public:
-  /// Nobody has it or has asked for it.
-  bool is_free() const { return !is_held_ && queue_.empty(); }
+  /// Who only tries to take the lock, for which its request has still to come, has it from now on, unless another has
+  /// it, has claimed it or has asked for it: then this is false. What `by` gives back may still be on its way.
+  bool claim(ProcessId by) {
+    if (!queue_.empty() || claimed_by_.value_or(by) != by || (is_held_ && holder_ != by)) return false;
+    claimed_by_ = by;
+    return true;
+  }
+  /// Takes back a claim for which no request is on its way.
+  void disclaim() { claimed_by_.reset(); }
+  bool is_claimed() const { return claimed_by_.has_value(); }
+  bool is_held_by(ProcessId by) const { return is_held_ && holder_ == by; }
 
   void ask(Waiter waiter) { queue_.push_back(std::move(waiter)); }
   /// Behind all that it does not come before.
@@ -47,16 +56,19 @@ class LockQueue {
     queue_.insert(place, std::move(waiter));
   }
 
-  /// Who has it now: whoever came first, but an ordered region (OpenMP 5.0, 2.17.9) goes in its turn. Nobody, if it is
-  /// held or none of those that wait may go on yet.
+  /// Who has it now: who has claimed it; else whoever came first, but an ordered region (OpenMP 5.0, 2.17.9) goes in
+  /// its turn. Nobody, if it is held or none of those that wait may go on yet.
   std::optional<Waiter> grant_next() {
     if (is_held_) return {};
-    const auto next =
-        std::ranges::find_if(queue_, [&](const Waiter& waiter) { return waiter.turn.value_or(grants_) == grants_; });
+    const auto next = std::ranges::find_if(queue_, [&](const Waiter& waiter) {
+      return claimed_by_ ? waiter.by == *claimed_by_ : waiter.turn.value_or(grants_) == grants_;
+    });
     if (next == queue_.end()) return {};
     std::optional<Waiter> granted = std::move(*next);
     queue_.erase(next);
     is_held_ = true;
+    holder_ = granted->by;
+    claimed_by_.reset();
     ++grants_;
     return granted;
   }
@@ -64,6 +76,8 @@ class LockQueue {
 
  private:
   bool is_held_ = false;
+  ProcessId holder_{};  ///< the last one
+  std::optional<ProcessId> claimed_by_;
   std::uint64_t grants_ = 0;
   std::deque<Waiter> queue_;
 };

@@ -86,9 +86,10 @@ constexpr Sync flushed_as(Sync sync, FlagMode mode) {
   return mode == FlagMode::off ? sync : Sync::acquire;
 }
 
-/// Whether the node's threads send their changes at the same time, and the node may enter flag mode meanwhile. Only
-/// where all threads are at the barrier does nobody look at what is at home so far: a thread outside of a gang may
-/// begin to wait for what a member has stored, and finds it at home before what the member stored earlier.
+/// Whether a node's threads, where it has several, send their changes at the same time, and the node may enter flag
+/// mode meanwhile. Only where all threads are at the barrier does nobody look at what is at home so far: a thread
+/// outside of a gang may begin to wait for what a member has stored, and finds it at home before what the member stored
+/// earlier.
 constexpr bool sends_while_others_go_on(Sync sync, FlagMode mode) {
   return sync == Sync::barrier && mode == FlagMode::off;
 }

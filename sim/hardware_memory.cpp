@@ -73,10 +73,7 @@ class HardwareRoom final : public Room {
     locks_[lock].queue.ask({thread, turn, std::move(granted)});
     grant_next(locks_[lock]);
   }
-  bool is_free(LockId lock) const {
-    const auto found = locks_.find(lock);
-    return found == locks_.end() || found->second.queue.is_free();
-  }
+  auto& queue_of(LockId lock) { return locks_[lock].queue; }
   void release(LockId lock) {
     locks_[lock].queue.give_back();
     grant_next(locks_[lock]);
@@ -98,7 +95,7 @@ class HardwareRoom final : public Room {
 
   struct Lock {
     struct Waiter {
-      ProcessId thread;
+      ProcessId by;
       Turn turn;
       Then granted;
     };
@@ -108,9 +105,9 @@ class HardwareRoom final : public Room {
   void grant_next(Lock& lock) {
     std::optional<Lock::Waiter> next = lock.queue.grant_next();
     if (!next) return;
-    const bool is_own = lock.last.value_or(next->thread) == next->thread;
-    lock.last = next->thread;
-    pay(next->thread, is_own ? lock_of(1) : hand_off(), std::move(next->granted));
+    const bool is_own = lock.last.value_or(next->by) == next->by;
+    lock.last = next->by;
+    pay(next->by, is_own ? lock_of(1) : hand_off(), std::move(next->granted));
   }
 
   struct Waiter {
@@ -175,7 +172,9 @@ class HardwareMemory final : public Memory {
     wait_on_others([=, this](Then granted) { room_.acquire(lock, thread_.id(), turn, std::move(granted)); });
     thread_.account.count(cluster_.clock.now(), [](Tally& tally) { ++tally.locks; });
   }
-  bool is_free(LockId lock) const override { return room_.is_free(lock); }
+  bool claim(LockId lock) override { return room_.queue_of(lock).claim(thread_.id()); }
+  void disclaim(LockId lock) override { room_.queue_of(lock).disclaim(); }
+  bool has(LockId lock) override { return room_.queue_of(lock).is_held_by(thread_.id()); }
   void release(LockId lock) override {
     thread_.catch_up_and_wait();
     room_.release(lock);

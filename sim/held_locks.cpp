@@ -3,18 +3,24 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <random>
+#include <utility>
 
 namespace sdsm::sim {
 
 void HeldLocks::take(LockId lock, bool only_tries) {
-  if (!only_tries || held_.empty() || is_free(lock)) return ask(lock, only_tries);
-  // Those that it has taken since it last waited for one: std::lock waits for the first, and tries the others.
   std::vector<LockId> wanted{lock};
+  if (!only_tries || held_.empty() || claim(wanted, 0) == wanted.end()) return ask(lock, only_tries);
+  // Those that it has taken since it last waited for one: std::lock waits for the first, and tries the others.
   for (bool goes_on = true; goes_on && !held_.empty();) {
     const Held last = held_.back();
-    give(last.lock);
-    wanted.push_back(last.lock);
     goes_on = last.was_tried;
+    if (memory_.has(last.lock)) {
+      give(last.lock);
+      wanted.push_back(last.lock);
+    } else {
+      held_.pop_back();  // another thread has given it back
+    }
   }
   take_together(std::move(wanted));
 }
@@ -25,9 +31,12 @@ void HeldLocks::give(LockId lock) {
   memory_.release(lock);
 }
 
-bool HeldLocks::is_free(LockId lock) {
+std::vector<LockId>::const_iterator HeldLocks::claim(const std::vector<LockId>& wanted, std::size_t from) {
   thread_.catch_up_and_wait();
-  return memory_.is_free(lock);
+  const auto first = wanted.begin() + static_cast<std::ptrdiff_t>(from);
+  const auto missing = std::find_if(first, wanted.end(), [&](LockId lock) { return !memory_.claim(lock); });
+  if (missing != wanted.end()) std::for_each(first, missing, [&](LockId lock) { memory_.disclaim(lock); });
+  return missing;
 }
 
 void HeldLocks::ask(LockId lock, bool only_tries) {
@@ -35,25 +44,29 @@ void HeldLocks::ask(LockId lock, bool only_tries) {
   held_.push_back({lock, only_tries});
 }
 
+/// Chance ends the rounds of threads that thwart each other on a machine. Here they might meet for ever in the same
+/// way.
+void HeldLocks::pause(int round) {
+  constexpr int even_rounds = 8, longest = 10;
+  if (round < even_rounds) return;
+  constexpr std::uint32_t unit_us = 10;
+  std::minstd_rand chance(index_of(thread_.id()) * 1000 + static_cast<std::uint32_t>(round) + 1);
+  chance.discard(3);
+  thread_.spend(Spent::lock, std::chrono::microseconds(chance() % (unit_us << std::min(round - even_rounds, longest))));
+}
+
 /// As the C++ library's std::lock: waits for the lock that it did not get, tries the others, and gives back what it has
 /// if another thread has one of them.
 void HeldLocks::take_together(std::vector<LockId> wanted) {
-  // Chance ends such rounds on a machine. Here threads may meet for ever in the same way, but for those that take all
-  // locks in one order.
-  constexpr int most_rounds = 8;
-  for (int round = 0; round < most_rounds; ++round) {
+  for (int round = 0;; ++round) {
+    pause(round);
     ask(wanted.front(), false);
-    const auto missing = std::find_if(wanted.begin() + 1, wanted.end(), [&](LockId lock) {
-      if (!is_free(lock)) return true;
-      ask(lock, true);
-      return false;
-    });
-    if (missing == wanted.end()) return;
-    for (auto taken = missing; taken != wanted.begin();) give(*--taken);
-    std::rotate(wanted.begin(), missing, wanted.end());
+    const auto missing = claim(wanted, 1);
+    if (missing == wanted.end()) break;
+    give(wanted.front());
+    std::rotate(wanted.begin(), wanted.begin() + (missing - wanted.cbegin()), wanted.end());
   }
-  std::sort(wanted.begin(), wanted.end());
-  for (const LockId lock : wanted) ask(lock, lock != wanted.front());
+  for (std::size_t i = 1; i < wanted.size(); ++i) ask(wanted[i], true);
 }
 
 }  // namespace sdsm::sim

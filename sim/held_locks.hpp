@@ -23,8 +23,9 @@ class HeldLocks {
     LockId lock;
     bool was_tried;
   };
-  /// At the simulated time that the thread has come to.
-  bool is_free(LockId lock);
+  /// At one moment of simulated time: all or none.
+  std::vector<LockId>::const_iterator claim(const std::vector<LockId>& wanted, std::size_t from);
+  void pause(int round);
   void ask(LockId lock, bool only_tries);
   void take_together(std::vector<LockId> wanted);
 

@@ -185,10 +185,7 @@ class JiajiaRoom final : public Room {
     locks_[lock].ask({by, turn, std::move(granted)});
     grant_next(lock);
   }
-  bool is_free(LockId lock) const {
-    const auto found = locks_.find(lock);
-    return found == locks_.end() || found->second.is_free();
-  }
+  auto& queue_of(LockId lock) { return locks_[lock]; }
   void give_back(LockId lock, ProcessId by, const std::vector<Notice>& handed) {
     notices_[index_of(manager(lock))].release(object_of(lock), by, handed);
     locks_[lock].give_back();
@@ -489,7 +486,9 @@ class JiajiaMemory final : public Memory {
   }
   void fence() override { flush(); }
 
-  bool is_free(LockId lock) const override { return room_.is_free(lock); }
+  bool claim(LockId lock) override { return room_.queue_of(lock).claim(thread_.id()); }
+  void disclaim(LockId lock) override { room_.queue_of(lock).disclaim(); }
+  bool has(LockId lock) override { return room_.queue_of(lock).is_held_by(thread_.id()); }
   void acquire(LockId lock, std::optional<std::uint64_t> turn) override {
     if (!takes_faults(cluster_.layout)) return count_lock();
     perform(jiajia::courses::lock, Sync::acquire,

@@ -24,16 +24,11 @@ void LockManager::perform(Thread& thread, Course course, Sync sync, Exchange exc
                       std::move(done));
 }
 
-bool LockManager::is_free(LockId lock) const {
-  const auto found = locks_.find(index_of(lock));
-  return found == locks_.end() || found->second.queue.is_free();
-}
-
 Exchange LockManager::about(Thread& thread, LockId lock, std::optional<std::uint64_t> turn) {
   const ProcessId manager = manager_of(lock, cluster_.layout.processes());
   return [this, &thread, lock, turn, manager](const courses::Step& step, Then then) {
     if (step.deed == protocol::Deed::ask) {
-      Waiter asks{&thread, step.answer, std::move(then), cluster_.clock.now(), turn};
+      Waiter asks{&thread, step.answer, std::move(then), cluster_.clock.now(), turn, thread.id()};
       return send_to(manager, thread, step.message, [this, lock, waiter = std::move(asks)] { enter(lock, waiter); });
     }
     send_to(manager, thread, step.message, [this, lock] {
@@ -61,7 +56,7 @@ bool LockManager::comes_before(const Waiter& late, const Waiter& early) const {
 void LockManager::enter(LockId lock, Waiter waiter) {
   waiter.arrived = cluster_.clock.now();
   Lock& state = locks_[index_of(lock)];
-  if (state.chosen && comes_before(waiter, *state.chosen)) std::swap(waiter, *state.chosen);
+  if (state.chosen && !state.was_claimed && comes_before(waiter, *state.chosen)) std::swap(waiter, *state.chosen);
   state.queue.ask(std::move(waiter),
                   [this](const Waiter& late, const Waiter& early) { return comes_before(late, early); });
   grant_next(lock);
@@ -69,8 +64,10 @@ void LockManager::enter(LockId lock, Waiter waiter) {
 
 void LockManager::grant_next(LockId lock) {
   Lock& state = locks_[index_of(lock)];
+  const bool is_claimed = state.queue.is_claimed();
   std::optional<Waiter> next = state.queue.grant_next();
   if (!next) return;
+  state.was_claimed = is_claimed;
   state.chosen = std::move(next);
   if (!cluster_.costs.lock_is_measured(cluster_.layout)) cluster_.extrapolated_lock = true;
   cluster_.clock.at(cluster_.clock.now() + cluster_.costs.lock_local(cluster_.layout), [this, lock] {
@@ -113,7 +110,7 @@ Exchange LockManager::post(Thread& thread, std::uint64_t flag, FlagPost told) {
 Exchange LockManager::wait(Thread& thread, std::uint64_t flag, FlagWait wait) {
   const ProcessId manager = manager_of_flag(flag, cluster_.layout.processes());
   return [this, &thread, flag, wait, manager](const courses::Step& step, Then then) {
-    Waiter asks{&thread, step.answer, std::move(then), cluster_.clock.now(), {}, {}, wait};
+    Waiter asks{&thread, step.answer, std::move(then), cluster_.clock.now(), {}, thread.id(), {}, wait};
     send_to(manager, thread, step.message, [this, manager, flag, waiter = std::move(asks)] {
       for (Waiter& granted : flags_[flag].ask(waiter)) grant(manager, std::move(granted));
     });

@@ -27,8 +27,8 @@ class LockManager {
  public:
   explicit LockManager(Cluster& cluster) : cluster_(cluster) {}
 
-  /// Whether nobody has it or has asked for it, as its manager knows.
-  bool is_free(LockId lock) const;
+  /// The lock's queue at its manager, for tries.
+  auto& queue_of(LockId lock) { return locks_[index_of(lock)].queue; }
 
   /// What a course asks and tells the lock's manager. `turn`: the number that the grant must have among the lock's,
   /// from 0.
@@ -51,12 +51,14 @@ class LockManager {
     Then granted;
     Time since{};
     std::optional<std::uint64_t> turn;  ///< at a lock
-    Time arrived{};                     ///< at a lock's manager
-    FlagWait wait{};                    ///< for a flag
+    ProcessId by{};
+    Time arrived{};   ///< at a lock's manager
+    FlagWait wait{};  ///< for a flag
   };
   struct Lock {
     LockQueue<Waiter> queue;
     std::optional<Waiter> chosen;  ///< its grant has not left yet
+    bool was_claimed = false;      ///< by `chosen`
   };
   void send_to(ProcessId manager, Thread& thread, MessageKind kind, Then arrived);
   bool comes_before(const Waiter& late, const Waiter& early) const;

@@ -57,9 +57,12 @@ class Memory {
   virtual void flush() = 0;
   /// The same, of an atomic fence.
   virtual void fence() = 0;
-  /// Whether a thread that only tries to take the lock gets it now: nobody has it or has asked for it, as far as its
-  /// manager knows. A protocol that does not tell has such a thread wait.
-  virtual bool is_free(LockId /*lock*/) const { return true; }
+  /// The thread, which only tries to take the lock, is to have it: acquire() follows, or disclaim() at once. False if
+  /// another has it or has asked for it, as far as its manager knows. A protocol that does not tell has it wait.
+  virtual bool claim(LockId /*lock*/) { return true; }
+  virtual void disclaim(LockId /*lock*/) {}
+  /// Whether the thread is the one that took it last, and has not given it back.
+  virtual bool has(LockId /*lock*/) { return true; }
   /// Takes the lock, or gives it back, with what the protocol has changes do then.
   /// `turn`: the number that the grant must have among the lock's, from 0; nothing: whoever comes first.
   virtual void acquire(LockId lock, std::optional<std::uint64_t> turn) = 0;

@@ -43,7 +43,9 @@ class InTime final : public ScashMemory {
   void acquire(LockId lock, std::optional<std::uint64_t> turn) override {
     perform(courses::acquire, Sync::acquire, cluster_.locks.about(thread_, lock, turn));
   }
-  bool is_free(LockId lock) const override { return cluster_.locks.is_free(lock); }
+  bool claim(LockId lock) override { return cluster_.locks.queue_of(lock).claim(thread_.id()); }
+  void disclaim(LockId lock) override { cluster_.locks.queue_of(lock).disclaim(); }
+  bool has(LockId lock) override { return cluster_.locks.queue_of(lock).is_held_by(thread_.id()); }
   void release(LockId lock) override { perform(courses::release, Sync::release, cluster_.locks.about(thread_, lock)); }
   void post(std::uint64_t flag, FlagPost told) override {
     perform(courses::release, Sync::release, cluster_.locks.post(thread_, flag, told));

@@ -291,17 +291,21 @@ std::string luck_of(const Request& request, const Platform& platform) {
 /// Faults, barriers and locks whose costs have no standard error, and computing, each with its share of all threads'
 /// time if that is a twentieth or more.
 std::string certain_terms(ProtocolKind protocol, const Platform& platform, const Result& result) {
-  const auto varies = [&](std::string_view cost) {
+  const std::string prefix = prefix_of(protocol);
+  const auto varies = [&](const std::string& cost) {
     return std::ranges::any_of(platform.uncertain,
-                               [&](const auto& one) { return one.property.find(cost) != std::string::npos; });
+                               [&](const auto& one) { return one.property.starts_with(prefix + cost); });
   };
   std::vector<std::pair<std::string, Spent>> certain{{"computing", Spent::compute}};
-  const std::span<const FaultRow> kinds = tables_of(protocol).faults;
-  for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
-    if (!varies(fmt::format("fault.{}", kinds[kind].name))) certain.emplace_back(kinds[kind].name, spent_on(kind));
+  const Tables& tables = tables_of(protocol);
+  for (std::size_t kind = 0; kind < tables.faults.size(); ++kind) {
+    const std::string name(tables.faults[kind].name);
+    if (!varies("fault." + name)) certain.emplace_back(name, spent_on(kind));
   }
-  if (!varies("barrier.")) certain.emplace_back("barriers", Spent::barrier);
-  if (!varies("lock.")) certain.emplace_back("locks", Spent::lock);
+  // Where a protocol has no costs of barriers and locks, they are messages.
+  const bool are_messages = protocol == ProtocolKind::jiajia;
+  if (!varies(are_messages ? "message." : "barrier.")) certain.emplace_back("barriers", Spent::barrier);
+  if (!varies(are_messages ? "message." : "lock.")) certain.emplace_back("locks", Spent::lock);
   const auto seconds = [&](Spent term) {
     double all = 0;
     for (const ThreadResult& thread : result.threads) {

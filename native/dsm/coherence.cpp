@@ -588,8 +588,7 @@ void flush_held(Sync sync, bool are_companions_shut = false) REQUIRES(applicatio
   }
   {
     std::optional<StandStill> nobody_stores;
-    const bool is_open_stack =
-        self.layout.threads_per_node > 1 && !are_companions_shut && !node().copies.of_stacks.empty();
+    const bool is_open_stack = !are_companions_shut && !node().copies.of_stacks.empty();
     if (stand_still_at(flag_mode_here(), is_open_stack, false)) nobody_stores.emplace();
     diffs.find(sync);
   }

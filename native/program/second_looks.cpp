@@ -125,7 +125,7 @@ class Reader {
     const unsigned field = next.modrm == 0 ? 0 : (code[next.modrm] >> 3 & 7u) | ((next.rex & 4) != 0 ? 8u : 0u);
     const std::uint32_t own = in_register_[field];
     const bool subtracts = next.map == 0 && next.opcode >> 3 == subtraction;
-    if (compares_both(next) && (!subtracts || asks_for_zero(decode(code + next.length, rest))))
+    if (compares_both(next) && (!subtracts || is_asked_for_zero(code + next.length, rest)))
       compare(values_[own], values_[other]);
     for (unsigned i = 0; i < registers; ++i)
       if ((effect->writes >> i & 1) != 0)
@@ -152,6 +152,20 @@ class Reader {
     if (next.map != 0 || next.opcode >= 0x40 || (next.opcode & 7) > 3) return false;
     const unsigned operation = next.opcode >> 3;
     return operation == subtraction || operation == 6 || operation == 7;
+  }
+  /// By the next instruction but those, a few, that leave the flags as they are.
+  bool is_asked_for_zero(const std::uint8_t* code, std::uint32_t rest) const {
+    constexpr int most_between_flags = 4;
+    for (int passed = 0; passed <= most_between_flags; ++passed) {
+      const Instruction next = decode(code, rest);
+      if (asks_for_zero(next)) return true;
+      if (next.length == 0 || next.flow != Flow::on) return false;
+      const std::optional<Effect> effect = EffectReader(code, next, pauses_).read();
+      if (!effect || (effect->writes & flags_bit) != 0) return false;
+      code += next.length;
+      rest -= next.length;
+    }
+    return false;
   }
   /// je, jne, sete, setne, cmove, cmovne. How far a variable has changed is no question whether it has.
   static bool asks_for_zero(const Instruction& next) {

@@ -235,6 +235,10 @@ Answer in_spite_of_signals(const SystemCall& inside, const Answer& over, Call ca
   SystemCall left = inside;
   const bool has_limit = inside.milliseconds_at >= 0 || inside.timespec_at >= 0 || inside.socket_limit != 0;
   const std::int64_t begun_ns = has_limit ? now_ns() : 0;
+  // The kernel may leave there what was left at the interruption.
+  const auto* const time =
+      inside.timespec_at >= 0 ? static_cast<const timespec*>(inside.at(inside.timespec_at)) : nullptr;
+  const timespec whole = time != nullptr ? *time : timespec{};
   for (;;) {
     const std::uint32_t interruptions = times_interrupted();
     const Answer answer = call(left);
@@ -250,8 +254,7 @@ Answer in_spite_of_signals(const SystemCall& inside, const Answer& over, Call ca
       const auto limit = static_cast<int>(inside.arguments[limit_at]);
       left.arguments[limit_at] = std::max<std::int64_t>(0, limit - (now_ns() - begun_ns) / ms);
     }
-    if (inside.timespec_at >= 0 && inside.at(inside.timespec_at) != nullptr) {
-      const auto& whole = *static_cast<const timespec*>(inside.at(inside.timespec_at));
+    if (time != nullptr) {
       constexpr std::int64_t second = 1'000'000'000;
       const std::int64_t passed_ns = now_ns() - begun_ns;
       const std::int64_t ns = whole.tv_nsec - passed_ns % second;

@@ -128,6 +128,11 @@ void check_program(const std::filesystem::path& program) {
   if (uses(file, calls_of_libomp)) {
     refuse(fmt::format("built for libomp (clang, or Intel's compiler). Build it with {}", known));
   }
+  if (uses(file, "_ITM_beginTransaction")) {
+    refuse(
+        "has transactions (gcc -fgnu-tm), whose library keeps its locks and versions in each process. Use critical "
+        "sections, locks or atomic operations.");
+  }
   if (uses(file, "GOMP_")) return;
   const std::string libraries = loaded_libraries(program, interpreter);
   if (libraries.find("libgomp.so") != std::string::npos) return;

@@ -4,11 +4,13 @@
 #include <sys/syscall.h>
 #include <threads.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdarg>
 
 #include "native/gomp/entry.hpp"
 #include "native/program/clocks.hpp"
+#include "native/program/ending.hpp"
 #include "native/program/next_function.hpp"
 #include "native/program/program_image.hpp"
 #include "native/program/system_calls.hpp"
@@ -111,24 +113,28 @@ SDSM_ENTRY int cnd_broadcast(cnd_t* condition) {
 namespace {
 
 /// The kernel's answer: negative errors. A thread that changes the word by a plain store, and then sees no waiter in
-/// its own copy, wakes nobody: so no wait is longer than this before the caller looks again.
+/// its own copy, wakes nobody: so the wait looks again now and then.
 long wait_for_change(const volatile std::uint32_t* word, std::uint32_t expected, std::uint64_t patience_ns) {
   constexpr std::uint64_t longest_ns = 5'000'000;
-  // Enlisted first, then a look: whoever changes the word later finds the caller when it wakes.
-  engine::enlist(word);
-  engine::see_all();
-  if (*word != expected) {
-    engine::leave(word);
-    return -EAGAIN;
+  for (bool is_first = true;; is_first = false) {
+    // Enlisted first, then a look: whoever changes the word later finds the caller when it wakes.
+    engine::enlist(word);
+    engine::see_all();
+    if (*word != expected) {
+      engine::leave(word);
+      return is_first ? -EAGAIN : 0;
+    }
+    const std::uint64_t step_ns = std::min(patience_ns, longest_ns);
+    if (engine::await(word, step_ns)) return 0;
+    if (patience_ns == engine::for_ever) continue;
+    patience_ns -= step_ns;
+    if (patience_ns == 0) return -ETIMEDOUT;
   }
-  if (patience_ns > longest_ns) {
-    engine::await(word, longest_ns);
-    return 0;
-  }
-  return engine::await(word, patience_ns) ? 0 : -ETIMEDOUT;
 }
 
-long use_futex(const volatile std::uint32_t* word, int operation, std::uint32_t value, const timespec* limit) {
+/// `compared`: the word's value for FUTEX_CMP_REQUEUE.
+long use_futex(const volatile std::uint32_t* word, int operation, std::uint32_t value, const timespec* limit,
+               std::uint32_t compared) {
   std::uint64_t patience_ns = engine::for_ever;
   const clockid_t clock = (operation & FUTEX_CLOCK_REALTIME) != 0 ? CLOCK_REALTIME : CLOCK_MONOTONIC;
   switch (operation & FUTEX_CMD_MASK) {
@@ -144,7 +150,16 @@ long use_futex(const volatile std::uint32_t* word, int operation, std::uint32_t 
     case FUTEX_WAIT_BITSET:
       if (limit != nullptr && !patience_until(clock, limit, patience_ns)) return -EINVAL;
       return wait_for_change(word, value, patience_ns);
-    default: return -ENOSYS;
+    case FUTEX_CMP_REQUEUE:
+      engine::see_all();
+      if (*word != compared) return -EAGAIN;
+      [[fallthrough]];
+    // Who would be moved to the other word's queue wakes, as it may at any time.
+    case FUTEX_REQUEUE: return engine::wake(word, everybody);
+    default:
+      program::end_run({"the program gives shared memory to syscall(SYS_futex) for operation ",
+                        program::Decimal(static_cast<std::uint64_t>(operation & FUTEX_CMD_MASK)),
+                        ", which is not served. Use waits, wakes and requeues, or the C library's locks"});
   }
 }
 
@@ -162,7 +177,7 @@ SDSM_ENTRY long syscall(long number, ...) noexcept {
     answer = program::call_kernel(number, call);
   } else if (number == SYS_futex && engine::has_object(word)) {
     answer = use_futex(word, static_cast<int>(call[1]), static_cast<std::uint32_t>(call[2]),
-                       static_cast<const timespec*>(call.at(3)));
+                       static_cast<const timespec*>(call.at(3)), static_cast<std::uint32_t>(call[5]));
   } else {
     answer = program::serve(number, call, SDSM_CALLER);
   }

@@ -84,8 +84,8 @@ int mend(std::vector<std::string> own) {
   add("--balance", Mending::balance,
       "between two barriers all threads compute equally long, together as long as traced");
   add("--parallel-init", Mending::initialising,
-      "arrays that the initial thread fills before the first parallel region are filled there, by who writes them "
-      "most");
+      "arrays that the initial thread fills before the first parallel region are filled there, each page by who writes "
+      "it most, or else reads it most");
   ways->require_option(1);
   if (!parse(app, std::move(own))) return 0;
   write_mended(file, output, mending);

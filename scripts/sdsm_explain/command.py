@@ -16,8 +16,9 @@ DESCRIPTION = """\
 Tell where a predicted time goes, which memory costs it, and what would help.
 
 Simulates the trace, apportions faults and diffs to the program's arrays and lines, then simulates what could be otherwise:
-padding, needless barriers or all locks left out, placements, layouts of the same threads, protocols, sizes of pages,
-prefetch, faster machines. Prints a verdict first."""
+padding, needless barriers or all locks left out, parallel initialisation, placements, layouts of the same threads, protocols,
+sizes of pages, prefetch, --invalidation changed, the best of these together, faster machines, and the other shape of modelled
+barriers. Prints a verdict first."""
 
 EPILOG = """\
 examples:

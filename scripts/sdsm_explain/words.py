@@ -33,9 +33,9 @@ def verdict(explanation: Explanation) -> str:
     time_s, computing_s = explanation.result.makespan_s, explanation.computing_s
     layout = explanation.point.layout
     if computing_s > time_s:
-        told = f"{_times(computing_s / time_s)} faster than its computing on one processor ({computing_s:.4g} s)"
+        told = f"{_times(computing_s / time_s)} as fast as its computing on one processor ({computing_s:.4g} s)"
     elif computing_s > 0:
-        told = f"{_times(time_s / computing_s)} slower than its computing on one processor ({computing_s:.4g} s)"
+        told = f"{_times(time_s / computing_s)} as long as its computing on one processor ({computing_s:.4g} s)"
     else:
         told = "without any computing"
     term, most_s = explanation.terms[0]
@@ -48,7 +48,7 @@ def verdict(explanation: Explanation) -> str:
         words.append(f"Its barriers are modelled: {other.alternative.what} would make it {other.time_s:.4g} s.")
     best = explanation.best()
     if best is not None and best.time_s is not None:
-        words.append(f"Of what you can choose, {best.alternative.what} makes it {best.time_s:.4g} s, {best.gain:.2f} times faster.")
+        words.append(f"Of what you can choose, {best.alternative.what} makes it {best.time_s:.4g} s, {best.gain:.2f} times as fast.")
         if best.is_extrapolated:
             words.append("(That is extrapolated likewise.)" if best.extrapolated == lacking else f"(That is {why_extrapolated(best.extrapolated)}.)")
     elif explanation.outcomes:

@@ -9,7 +9,10 @@ namespace {
 struct Waiter {
   char name;
   std::optional<std::uint64_t> turn{};
+  ProcessId by{static_cast<std::uint32_t>(name)};
 };
+
+constexpr ProcessId a{'a'}, b{'b'};
 
 /// Who has the lock now; '-' if that stays as it was.
 char granted(LockQueue<Waiter>& lock) {
@@ -21,17 +24,34 @@ char granted(LockQueue<Waiter>& lock) {
 
 TEST_CASE("a lock goes to who came first, once it is given back") {
   LockQueue<Waiter> lock;
-  CHECK(lock.is_free());
   lock.ask({'a'});
-  CHECK_FALSE(lock.is_free());
   lock.ask({'b'});
   CHECK(granted(lock) == 'a');
   CHECK(granted(lock) == '-');
+  CHECK((lock.is_held_by(a) && !lock.is_held_by(b)));
   lock.give_back();
-  CHECK_FALSE(lock.is_free());
+  CHECK_FALSE(lock.is_held_by(a));
   CHECK(granted(lock) == 'b');
+}
+
+TEST_CASE("a lock is claimed if nobody else has it or has asked for it, and waits for who has claimed it") {
+  LockQueue<Waiter> lock;
+  CHECK(lock.claim(a));
+  CHECK_FALSE(lock.claim(b));
+  lock.ask({'b'});
+  CHECK(granted(lock) == '-');
+  lock.ask({'a'});
+  CHECK(granted(lock) == 'a');
+  CHECK_FALSE(lock.is_claimed());
+  // Its own lock may come back yet; another's may not, nor one for which another waits.
+  CHECK_FALSE(lock.claim(a));
   lock.give_back();
-  CHECK(lock.is_free());
+  CHECK(granted(lock) == 'b');
+  CHECK_FALSE(lock.claim(a));
+  CHECK(lock.claim(b));
+  lock.disclaim();
+  lock.give_back();
+  CHECK(lock.claim(a));
 }
 
 TEST_CASE("an ordered region waits for its turn, and lets others before it meanwhile") {

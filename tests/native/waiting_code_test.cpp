@@ -37,6 +37,7 @@ extern const std::uint8_t counts_down[], counts_down_end[], fills[], fills_end[]
 extern const std::uint8_t looks_again[], looks_again_end[], looks_again_first[], stores_there[], stores_there_end[];
 extern const std::uint8_t joins[], joins_end[], calls_between[], calls_between_end[], at_once[], at_once_end[];
 extern const std::uint8_t subtracts[], subtracts_end[], looks_by_sub[], looks_by_sub_end[], looks_by_sub_first[];
+extern const std::uint8_t looks_by_sub_later[], looks_by_sub_later_end[], looks_by_sub_later_first[];
 extern const std::uint8_t looks_by_set[], looks_by_set_end[], looks_by_set_first[];
 extern const std::uint8_t locks[], locks_end[], returns[], returns_end[], own_only[], own_only_end[];
 }
@@ -82,6 +83,8 @@ FUNCTION(stores_there, "mov (%rdi), %eax; mov 8(%rdi), %rcx; mov %esi, (%rdi); m
 FUNCTION(calls_between, "mov (%rbx), %r12d; mov 8(%rbx), %rcx; call calls_between; cmp %r12d, (%rbx); jne 1f; nop; 1: ret");
 FUNCTION(joins, "mov (%rdi), %eax; test %esi, %esi; je 1f; mov 4(%rdi), %eax; 1: mov 8(%rdi), %rcx; cmp %eax, (%rdi); jne 2f; nop; 2: ret");
 FUNCTION(subtracts, "mov 0x1234(%rip), %rax; mov 0x1235(%rip), %rcx; mov %rax, %rdx; sub 0x1223(%rip), %rdx; add %rcx, %rdx; jne 1f; mov %rdx, %rax; 1: ret");
+FUNCTION(looks_by_sub_later, "looks_by_sub_later_first: mov (%rdi), %eax; mov 8(%rdi), %rcx; sub (%rdi), %eax; mov %ecx, %edx; "
+                             "lea 1(%rdx), %edx; jne 1f; mov %rcx, %rax; 1: ret");
 FUNCTION(looks_by_sub, "looks_by_sub_first: mov (%rdi), %eax; mov 8(%rdi), %rcx; sub (%rdi), %eax; jne 1f; mov %rcx, %rax; 1: ret");
 FUNCTION(looks_by_set, "looks_by_set_first: mov (%rdi), %eax; mov 8(%rdi), %rcx; sub (%rdi), %eax; sete %al; ret");
 FUNCTION(at_once, "mov (%rdi), %eax; cmp %eax, (%rdi); jne 1f; nop; 1: ret");
@@ -169,6 +172,7 @@ TEST_CASE("a loop whose own count decides where it looks, or when it ends, compu
 TEST_CASE("who looks at a variable, at others, and at the first one again sees what others store") {
   CHECK(found_in(looks_again, looks_again_end) == addresses({looks_again_first}));
   CHECK(found_in(looks_by_sub, looks_by_sub_end) == addresses({looks_by_sub_first}));
+  CHECK(found_in(looks_by_sub_later, looks_by_sub_later_end) == addresses({looks_by_sub_later_first}));
   CHECK(found_in(looks_by_set, looks_by_set_end) == addresses({looks_by_set_first}));
 }
 

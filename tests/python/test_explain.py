@@ -240,15 +240,15 @@ def test_the_verdict_names_the_choice_that_gains_most(traced, capsys):
     assert main([str(traced("homes")), "-q", "-p", "p3-score", "-n", "4"]) == 0
     printed = capsys.readouterr().out
     verdict = printed.splitlines()[0]
-    assert re.match(r"4 nodes x 1 thread: [\d.]+ s, [\d,]+ times slower than its computing on one processor", verdict)
+    assert re.match(r"4 nodes x 1 thread: [\d.]+ s, [\d,]+ times as long as its computing on one processor", verdict)
     assert "compute times are those of the machine that traced" in printed
-    assert re.search(r"Of what you can choose, parallel initialising and --placement first-touch makes it [\d.]+ s, 2\.\d\d times faster\.$", verdict)
+    assert re.search(r"Of what you can choose, parallel initialising and --placement first-touch makes it [\d.]+ s, 2\.\d\d times as fast\.$", verdict)
 
 
 def test_the_verdict_names_a_choice_where_the_platform_has_no_costs_of_the_layout_and_says_so(traced, capsys):
     assert main([str(traced("homes")), "-q", "-p", "gigabit", "-n", "4"]) == 0
     verdict = capsys.readouterr().out.splitlines()[0]
-    assert re.search(r"--placement first-touch makes it [\d.]+ s, [\d.]+ times faster\. \(That is extrapolated likewise\.\)$", verdict)
+    assert re.search(r"--placement first-touch makes it [\d.]+ s, [\d.]+ times as fast\. \(That is extrapolated likewise\.\)$", verdict)
 
 
 def test_the_verdict_of_a_modelled_barrier_names_what_it_assumes_and_the_other_shape(traced, tmp_path, capsys):

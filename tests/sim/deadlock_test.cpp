@@ -110,6 +110,57 @@ TEST_CASE("philosophers who all take their left fork at once, and try for the ri
   for (const auto& thread : result.threads) CHECK(thread.whole.locks >= 6);
 }
 
+TEST_CASE("who only tries stops nobody that takes the locks in the opposite order, whenever that comes") {
+  // A lock that was free when the thread looked must be its own before another's request reaches the manager.
+  const std::uint32_t threads = GENERATE(2U, 3U);
+  for (double late_us = 0; late_us < 1500; late_us += 12.5) {
+    CAPTURE(late_us);
+    TestProgram program({threads, 1});
+    program.acquire(0, 0, 500);
+    program.acquire_at_a_try(0, 1, 300);
+    program.release(0, 1, 100);
+    program.release(0, 0);
+    for (std::uint32_t t = 1; t < threads; ++t) {
+      program.acquire(t, 1, late_us + 50 * (t - 1));
+      program.acquire(t, 0, 20);
+      program.release(t, 0, 100);
+      program.release(t, 1);
+    }
+    CHECK(run(p3_score(), NetworkKind::queue, program).threads[0].whole.locks >= 2);
+  }
+}
+
+TEST_CASE("who takes a lock again before it has come back to its manager is nobody's rival") {
+  TestProgram program({3, 1});
+  program.acquire(0, 1);
+  for (int turn = 0; turn < 5; ++turn) {
+    program.acquire_at_a_try(0, 2, 1);
+    program.release(0, 2);
+  }
+  program.release(0, 1);
+  for (std::uint32_t t = 1; t < 3; ++t) program.barrier(t);
+  program.barrier(0);
+  CHECK(run(p3_score(), NetworkKind::queue, program).threads[0].whole.locks == 6);
+}
+
+TEST_CASE("a lock that another thread has given back is not given back a second time") {
+  // Thread 1 gives back lock 0, which thread 2 has then while thread 0 backs off.
+  TestProgram program({4, 1});
+  program.acquire(0, 0);
+  program.release(1, 0, 3000);
+  program.acquire(2, 0, 4000);
+  program.release(2, 0, 20'000);
+  program.acquire(3, 1);
+  program.release(3, 1, 12'000);
+  program.acquire_at_a_try(0, 1, 8000);
+  program.release(0, 1);
+  program.acquire(1, 0, 9000);
+  program.release(1, 0);
+  const Result result = run(p3_score(), NetworkKind::queue, program);
+  CHECK(result.threads[0].whole.locks == 2);
+  CHECK(spent(result.threads[1].whole, Spent::lock) >= from_seconds(9e-3));  // as long as thread 2 has it
+}
+
 TEST_CASE("of several locks taken together all go back, and those that were held before stay") {
   // Thread 1 has lock 3. Thread 0 holds lock 0, then wants 1, 2 and 3 together; thread 2 waits for 1 meanwhile.
   TestProgram program({4, 1});

@@ -77,3 +77,17 @@ def test_who_asks_for_cancellation_is_told_once_that_nothing_is_cancelled(tmp_pa
     environment = os.environ | {"OMP_CANCELLATION": asked}
     done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=60, check=True, env=environment)
     assert done.stderr.count("nothing is cancelled here") == told
+
+
+def test_a_program_with_transactions_is_refused_before_it_starts(tmp_path):
+    """It hung in a run: libitm's locks are in each process's own memory. This library stands for it."""
+    (tmp_path / "itm.c").write_text("void _ITM_beginTransaction(void) {}\n")
+    (tmp_path / "program.c").write_text(
+        "void _ITM_beginTransaction(void);\nint main(void) {\n#pragma omp parallel\n  _ITM_beginTransaction();\n  return 0;\n}\n"
+    )
+    for words in (("-shared", "-fPIC", "-o", "libitm.so", "itm.c"), ("-fopenmp", "-o", "program", "program.c", "./libitm.so")):
+        subprocess.run(["gcc", *words], cwd=tmp_path, check=True)
+    for command, options in (("sdsm-run", ()), ("sdsm-trace", ("-o", "p.trace"))):
+        words = [BUILD / command, "-n", "2", *options, "--", "./program"]
+        done = subprocess.run([str(word) for word in words], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 2 and "has transactions (gcc -fgnu-tm)" in done.stderr
