@@ -1,7 +1,8 @@
-/* Usage: blind_waits calls|deadline|deadline-by-calls|histogram|turns|sleeps|pauses. Threads wait for a plain store in
- * loops of which neither the code nor the registers tell: they call a function for each look, look at a clock, count in
- * an array, give up after so many turns, sleep, back off by more and more pauses. They have an older copy of the flag's
- * page and of what it hands on. Prints "0 older, 0 late" and ends with status 0, or how many, and 1. */
+/* Usage: blind_waits calls|deadline|deadline-by-calls|histogram|turns|sleeps|pauses|double|float|long-double. Threads
+ * wait for a plain store in loops of which neither the code nor the registers tell: they call a function for each look,
+ * look at a clock, count in an array, give up after so many turns, sleep, back off by more and more pauses. They have
+ * an older copy of the flag's page and of what it hands on. Prints "0 older, 0 late" and ends with status 0, or how
+ * many, and 1. */
 #define _POSIX_C_SOURCE 200809L
 #include <omp.h>
 #include <stdio.h>
@@ -11,6 +12,10 @@
 enum { page_words = 4096 / sizeof(int), rounds = 5, threads_at_most = 64 };
 static int data[page_words] __attribute__((aligned(4096)));
 static int flag[page_words] __attribute__((aligned(4096)));
+/* As flags, too, on the same page. */
+static volatile double* const double_flag = (volatile double*)&flag[8];
+static volatile float* const float_flag = (volatile float*)&flag[16];
+static volatile long double* const long_double_flag = (volatile long double*)&flag[32];
 static long counted[threads_at_most][512] __attribute__((aligned(4096)));
 
 static int look(const int* where) {
@@ -25,6 +30,12 @@ static int is_over(struct timespec begun) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return now.tv_sec - begun.tv_sec > most_seconds;
+}
+
+static int pause_by_chance(unsigned* seed) {
+  *seed = *seed * 1664525 + 1013904223;
+  for (unsigned i = 0; i < (*seed >> 16) % 50; ++i) __builtin_ia32_pause();
+  return 1;
 }
 
 /* Whether it gave up. */
@@ -49,6 +60,12 @@ static int wait_for(int round, const char* how, long* counts) {
   } else if (strcmp(how, "pauses") == 0) {
     for (int pauses = 1; !is_at(&flag[0], round); pauses = pauses < 1000 ? 2 * pauses : pauses)
       for (int i = 0; i < pauses; ++i) __builtin_ia32_pause();
+  } else if (strcmp(how, "double") == 0) {
+    for (unsigned seed = 1; *double_flag < round; pause_by_chance(&seed)) continue;
+  } else if (strcmp(how, "float") == 0) {
+    for (unsigned seed = 1; *float_flag != round; pause_by_chance(&seed)) continue;
+  } else if (strcmp(how, "long-double") == 0) {
+    for (unsigned seed = 1; *long_double_flag < round; pause_by_chance(&seed)) continue;
   } else {
     while (!is_at(&flag[0], round)) nanosleep(&shortly, NULL);
   }
@@ -67,6 +84,7 @@ int main(int argc, char** argv) {
       /* Until the others wait; nothing of this is an operation that orders memory. */
       for (volatile int i = 0; i < 10000000; ++i) continue;
       data[0] = round;
+      *double_flag = *float_flag = *long_double_flag = round;
       __atomic_store_n(&flag[0], round, __ATOMIC_RELEASE);
     } else {
       late += wait_for(round, argv[1], counted[me]);
