@@ -88,7 +88,7 @@ SDSM_QUERY(int, omp_get_supported_active_levels, to_int(gomp::supported_active_l
 SDSM_QUERY(int, omp_in_final, this_thread().in_final_task ? 1 : 0)
 SDSM_QUERY(int, omp_in_explicit_task, this_thread().in_task ? 1 : 0)
 SDSM_QUERY(int, omp_get_cancellation, 0)
-SDSM_QUERY(int, omp_get_max_task_priority, 0)
+SDSM_QUERY(int, omp_get_max_task_priority, to_int(this_thread().variables.max_task_priority))
 SDSM_QUERY(double, omp_get_wtime, engine::wtime())
 SDSM_QUERY(double, omp_get_wtick, 1e-9)
 

@@ -49,6 +49,18 @@ void complain(const char* name, const char* value) {
   message({"the environment variable ", name, "='", value, "' is not understood and has no effect"});
 }
 
+/// A number from 0 on.
+void read_number(const char* name, std::uint32_t& number) {
+  const char* const text = std::getenv(name);
+  if (text == nullptr) return;
+  const char* at = skip_blanks(text);
+  const bool is_number = *at >= '0' && *at <= '9';
+  const std::uint64_t found = take_number(at);
+  if (!is_number || *skip_blanks(at) != '\0' || found > std::numeric_limits<std::int32_t>::max())
+    return complain(name, text);
+  number = static_cast<std::uint32_t>(found);
+}
+
 void read_threads(const char* name, std::uint32_t& threads) {
   const char* text = std::getenv(name);
   if (text == nullptr) return;
@@ -116,16 +128,8 @@ ControlVariables initial_control_variables(std::uint32_t default_threads) {
   bool nested = false;
   if (const char* text = std::getenv("OMP_NESTED"); text && !parse_flag(text, nested)) complain("OMP_NESTED", text);
   if (nested) variables.max_active_levels = std::numeric_limits<std::int32_t>::max();
-  if (const char* text = std::getenv("OMP_MAX_ACTIVE_LEVELS")) {
-    const char* at = skip_blanks(text);
-    const bool is_number = *at >= '0' && *at <= '9';
-    const std::uint64_t levels = take_number(at);
-    if (!is_number || *skip_blanks(at) != '\0' || levels > std::numeric_limits<std::int32_t>::max()) {
-      complain("OMP_MAX_ACTIVE_LEVELS", text);
-    } else {
-      variables.max_active_levels = static_cast<std::uint32_t>(levels);
-    }
-  }
+  read_number("OMP_MAX_ACTIVE_LEVELS", variables.max_active_levels);
+  read_number("OMP_MAX_TASK_PRIORITY", variables.max_task_priority);
   return variables;
 }
 

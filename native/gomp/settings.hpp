@@ -21,6 +21,7 @@ struct ControlVariables {
   std::uint32_t thread_limit = no_thread_limit;  ///< thread-limit-var
   bool dynamic = false;                 ///< dyn-var: a team may be smaller than asked for, where the engine has no more
   std::uint32_t max_active_levels = 1;  ///< max-active-levels-var: the same; see supported_active_levels
+  std::uint32_t max_task_priority = 0;  ///< max-task-priority-var. Tasks run in place, so it has no effect
   RunSchedule schedule = RunSchedule::dynamic;
   bool monotonic = false;
   std::uint32_t allocator = 0;  ///< def-allocator-var's handle; 0: none was set. It has no effect
@@ -28,8 +29,8 @@ struct ControlVariables {
 };
 
 /// The variables at the start of the program: OMP_NUM_THREADS (else `default_threads`), OMP_THREAD_LIMIT,
-/// OMP_SCHEDULE, OMP_DYNAMIC, OMP_NESTED and OMP_MAX_ACTIVE_LEVELS. Reports a malformed one on stderr and ignores it,
-/// as libgomp does.
+/// OMP_SCHEDULE, OMP_DYNAMIC, OMP_NESTED, OMP_MAX_ACTIVE_LEVELS and OMP_MAX_TASK_PRIORITY. Reports a malformed one on
+/// stderr and ignores it, as libgomp does.
 ControlVariables initial_control_variables(std::uint32_t default_threads);
 
 /// Reads "kind[,chunk]" after an optional "monotonic:" or "nonmonotonic:", in any case, with blanks around each part.
