@@ -1,5 +1,6 @@
 #include "native/dsm/coherence.hpp"
 
+#include <sched.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -267,6 +268,13 @@ bool comes_again(const At& at, std::uintptr_t page, std::uint64_t now_ns) REQUIR
          std::find(std::begin(last.pages), std::end(last.pages), page) != std::end(last.pages);
 }
 
+/// The same of an instruction that has come to another page meanwhile: it needs several at once. One that comes to its
+/// page again has lost it to others.
+bool needs_several(const At& at, std::uintptr_t page, std::uint64_t now_ns) REQUIRES(application) {
+  constexpr std::size_t pages = std::size(Faulted{}.pages);
+  return comes_again(at, page, now_ns) && last_faults.pages[(last_faults.next + pages - 1) % pages] != page;
+}
+
 /// An instruction that makes no progress between faults needs several pages at once, or its thread did not run: what it
 /// has fetched is kept for a while, longer each time.
 void keep_pages_for_instruction(const At& at, std::uintptr_t page) REQUIRES(application, node().mutex) {
@@ -278,7 +286,15 @@ void keep_pages_for_instruction(const At& at, std::uintptr_t page) REQUIRES(appl
   last.pages[last.next++ % std::size(last.pages)] = page;
   last.processor_ns = now;
   constexpr std::uint64_t shortest_ns = 20'000;
-  keep_pages_until(last.times == 0 ? 0 : now_ns() + (shortest_ns << last.times));
+  const std::uint64_t until = last.times == 0 ? 0 : now_ns() + (shortest_ns << last.times);
+  keep_pages_until(until);
+  if (until != 0) node().kept_stacks = {self.process, until};
+}
+
+/// A companion has lost its copies of stacks to this thread before it could use them: now they are its for a while.
+bool are_stacks_kept_by_companion() REQUIRES(application, node().mutex) {
+  const KeptStacks& kept = node().kept_stacks;
+  return kept.by != self.process && now_ns() < kept.until_ns;
 }
 
 /// Programs look at their home pages in rows, so those of the next 64 pages that are this process's, too, are opened
@@ -333,7 +349,7 @@ std::optional<FaultKind> take_fault(const Place& place, Access access, const At&
   std::optional<FaultKind> kind;
   OwnPage granted{Right::write, false};
   bool is_allowed = false;
-  const bool makes_no_progress = is_in_flag_mode() && comes_again(at, place.address, processor_time_ns());
+  const bool makes_no_progress = is_in_flag_mode() && needs_several(at, place.address, processor_time_ns());
   if (take_stack_news()) drop_stack_copies();
   for (;;) {
     // What the home answers has to be newer than what this thread stored.
@@ -348,6 +364,12 @@ std::optional<FaultKind> take_fault(const Place& place, Access access, const At&
       // A companion may have asked for another stack meanwhile.
       const bool has_to_wait_again = is_allowed && is_copy_of_stack(place);
       const bool sends_first = !has_to_wait_again && has_to_send_stacks_first(place, access, makes_no_progress);
+      if (sends_first && are_stacks_kept_by_companion()) {
+        node().mutex.unlock();
+        sched_yield();
+        node().mutex.lock();
+        continue;
+      }
       if (sends_first) drop_stack_copies();
       if (has_to_wait_again || sends_first) {
         is_allowed = false;

@@ -70,6 +70,12 @@ class NodeArena final : public std::pmr::memory_resource {
   FreeBlock* free_[48] = {};  ///< by the power of two that the block's size is
 };
 
+/// Copies of others' stacks that companions leave to a process: it has lost them before it could use them.
+struct KeptStacks {
+  ProcessId by{};
+  std::uint64_t until_ns = 0;
+};
+
 struct Node {
   Node(std::byte* memory, std::size_t bytes) NO_THREAD_SAFETY_ANALYSIS;
 
@@ -83,6 +89,7 @@ struct Node {
   std::pmr::vector<Operating> operating GUARDED_BY(mutex);  ///< under --atomics relaxed
   std::uint32_t in_flag_mode GUARDED_BY(mutex) = 0;         ///< processes of the node
   CopiesOfOthers<std::pmr::vector<Place>> copies GUARDED_BY(mutex);
+  KeptStacks kept_stacks GUARDED_BY(mutex);
   /// Other nodes use pages of this one in flag mode, or atomic operations have changed some: who opens one asks its
   /// home.
   std::atomic<bool> shares_pages = false;

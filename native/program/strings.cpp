@@ -15,7 +15,6 @@
 #include "native/program/next_function.hpp"
 #include "native/program/program_image.hpp"
 #include "native/program/shared_memory.hpp"
-#include "native/program/system_calls.hpp"
 
 extern "C" void* __libc_malloc(std::size_t);
 
@@ -93,34 +92,6 @@ int print(char** result, const char* format, std::va_list arguments, std::uintpt
   return length;
 }
 
-/// Where the program has a malloc of its own, a stream's buffer may lie in shared memory. The kernel, which the C
-/// library asks to fill it, finds it shut then, and the reading fails before anything has come.
-template <typename Reading>
-ssize_t read_from_kernel(FILE* stream, Reading reading) {
-  if (process_heap().allocate == nullptr) return reading();
-  const int error_before = errno;
-  const bool had_failed = ferror(stream) != 0;
-  const auto open = [&] {
-    char* const buffer = stream->_IO_buf_base;
-    if (buffer != nullptr && stream->_IO_read_ptr == stream->_IO_read_end)
-      touch_for_kernel(buffer, static_cast<std::size_t>(stream->_IO_buf_end - buffer), KernelUse::writes);
-  };
-  const ssize_t answer = with_open_pages(
-      open,
-      [&] {
-        errno = 0;
-        return reading();
-      },
-      [&](ssize_t length) {
-        if (length >= 0 || errno != EFAULT) return false;
-        constexpr int error_mark = 0x20;
-        if (!had_failed) stream->_flags &= ~error_mark;
-        return true;
-      });
-  if (errno == 0) errno = error_before;
-  return answer;
-}
-
 /// The stream and its buffer are the C library's; the line comes to a buffer of its own first.
 ssize_t read_line(char** line, std::size_t* room, int delimiter, FILE* stream, std::uintptr_t caller) {
   SDSM_NEXT_FUNCTION NextFunction<ssize_t(char**, std::size_t*, int, FILE*)> real{"getdelim"};
@@ -129,7 +100,7 @@ ssize_t read_line(char** line, std::size_t* room, int delimiter, FILE* stream, s
   }
   char* own = nullptr;
   std::size_t own_room = 0;
-  const ssize_t length = read_from_kernel(stream, [&] { return real(&own, &own_room, delimiter, stream); });
+  const ssize_t length = real(&own, &own_room, delimiter, stream);
   if (length >= 0) {
     const std::size_t needed = static_cast<std::size_t>(length) + 1;
     if (*line == nullptr || *room < needed) {

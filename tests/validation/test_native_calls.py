@@ -397,3 +397,19 @@ def test_a_wait_ends_by_its_limit_and_by_no_signal_of_the_run_times(tmp_path, co
     """The tracer's signals, by which it lets other threads go on, ended nearly every wait of 20 ms with EINTR."""
     compiled(tmp_path, "waits", LIMITED_WAITS)
     assert done(tmp_path, command, "./waits").stdout == "0 wrong\n"
+
+
+@COMMANDS
+def test_the_limit_of_tasks_priorities_is_what_the_environment_says(tmp_path, command, monkeypatch):
+    monkeypatch.setenv("OMP_MAX_TASK_PRIORITY", "7")
+    source = """#include <omp.h>
+#include <stdio.h>
+int main(void) {
+  int threads = 0;
+#pragma omp parallel reduction(+ : threads)
+  ++threads;
+  printf("%d\\n", omp_get_max_task_priority() * (threads > 1));
+}
+"""
+    compiled(tmp_path, "priority", source)
+    assert done(tmp_path, command, "./priority").stdout == "7\n"
