@@ -293,8 +293,7 @@ void keep_pages_for_instruction(const At& at, std::uintptr_t page) REQUIRES(appl
 
 /// A companion has lost its copies of stacks to this thread before it could use them: now they are its for a while.
 bool are_stacks_kept_by_companion() REQUIRES(application, node().mutex) {
-  const KeptStacks& kept = node().kept_stacks;
-  return kept.by != self.process && now_ns() < kept.until_ns;
+  return node().kept_stacks.by != self.process && now_ns() < node().kept_stacks.until_ns;
 }
 
 /// Programs look at their home pages in rows, so those of the next 64 pages that are this process's, too, are opened

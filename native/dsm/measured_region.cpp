@@ -133,9 +133,8 @@ void note_arrival() {
   LastMeetings& last = last_meetings;
   last.arrival = tally_at(now_ns());
   if (self.process != ProcessId{0}) return;
-  const std::uint64_t now = processor_time_ns();
-  const auto is_behind_barrier = [&](std::uint64_t reading) {
-    return reading - last.leaving_processor_ns < now - reading;
+  const auto is_behind_barrier = [now = processor_time_ns(), left = last.leaving_processor_ns](std::uint64_t reading) {
+    return reading - left < now - reading;
   };
   clock.is_behind_barrier = is_behind_barrier(last.reading_processor_ns);
   clock.is_first_behind_barrier = is_behind_barrier(last.first_reading_processor_ns);
