@@ -23,6 +23,12 @@ Prefix prefix_of(const std::uint8_t* code, const Instruction& found) {
   return prefix;
 }
 
+/// fld of 80 bits, which are more than a look holds: the last 8 bytes have the exponent and most of the fraction.
+constexpr std::uintptr_t unseen_of_long_double = 2;
+bool is_long_double(const std::uint8_t* code, const Instruction& found) {
+  return found.map == 0 && !found.is_vector && found.opcode == 0xdb && (code[found.modrm] >> 3 & 7) == 5;
+}
+
 /// Of an instruction that loads or compares one number with a fraction, or one integer into a vector's register;
 /// 0: of others.
 std::uint32_t fraction_bytes(const std::uint8_t* code, const Instruction& found) {
@@ -32,7 +38,7 @@ std::uint32_t fraction_bytes(const std::uint8_t* code, const Instruction& found)
     const unsigned part = code[found.modrm] >> 3 & 7;
     if (opcode == 0xd9 || opcode == 0xdd) return part == 0 ? (opcode == 0xd9 ? 4 : 8) : 0;
     if (opcode == 0xd8 || opcode == 0xdc) return opcode == 0xd8 ? 4 : 8;
-    return opcode == 0xdb && part == 5 ? 8 : 0;
+    return is_long_double(code, found) ? 8 : 0;
   }
   if (found.map != 1) return 0;
   const Prefix prefix = prefix_of(code, found);
@@ -76,7 +82,8 @@ std::optional<Look> look_of(const std::uint8_t* code, const greg_t* registers) {
   const std::uint32_t bytes = whole != 0 ? whole : fraction_bytes(code, found);
   if (bytes == 0) return std::nullopt;
   const std::uintptr_t behind = static_cast<std::uintptr_t>(registers[REG_RIP]) + found.length;
-  return Look{address_of(memory_of(code, found), registers, behind), bytes};
+  const std::uintptr_t address = address_of(memory_of(code, found), registers, behind);
+  return Look{address + (is_long_double(code, found) ? unseen_of_long_double : 0), bytes};
 }
 
 }  // namespace sdsm::program

@@ -65,7 +65,7 @@ static int wait_for(int round, const char* how, long* counts) {
   } else if (strcmp(how, "float") == 0) {
     for (unsigned seed = 1; *float_flag != round; pause_by_chance(&seed)) continue;
   } else if (strcmp(how, "long-double") == 0) {
-    for (unsigned seed = 1; *long_double_flag < round; pause_by_chance(&seed)) continue;
+    for (unsigned seed = 1; *long_double_flag < 1L << round; pause_by_chance(&seed)) continue;
   } else {
     while (!is_at(&flag[0], round)) nanosleep(&shortly, NULL);
   }
@@ -75,6 +75,7 @@ static int wait_for(int round, const char* how, long* counts) {
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
   int older = 0, late = 0;
+  *long_double_flag = 1;
 #pragma omp parallel reduction(+ : older, late)
   for (int round = 1; round <= rounds; ++round) {
     const int me = omp_get_thread_num();
@@ -84,7 +85,8 @@ int main(int argc, char** argv) {
       /* Until the others wait; nothing of this is an operation that orders memory. */
       for (volatile int i = 0; i < 10000000; ++i) continue;
       data[0] = round;
-      *double_flag = *float_flag = *long_double_flag = round;
+      *double_flag = *float_flag = round;
+      *long_double_flag = 1L << round; /* of which the exponent alone changes */
       __atomic_store_n(&flag[0], round, __ATOMIC_RELEASE);
     } else {
       late += wait_for(round, argv[1], counted[me]);
