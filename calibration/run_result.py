@@ -164,6 +164,15 @@ class Simulation(Run, frozen=True, kw_only=True):
     uncertainty: Uncertainty | None = None
     baselines: Baselines | None = None
 
+    @property
+    def computing_s(self) -> float:
+        """What one processor with memory of its own would need for the program's computing: all threads' together, or the
+        one-thread time where a trace of one thread stands for it, as several threads may compute more than one."""
+        alone_s = self.options.get("sequential_time_s")
+        if self.options.get("compute_from") == "sequential-trace" and isinstance(alone_s, int | float):
+            return alone_s
+        return sum(thread.time_s.compute for thread in self.threads)
+
 
 class Repeat(msgspec.Struct, frozen=True):
     makespan_s: Seconds

@@ -62,7 +62,6 @@ class Outcome:
 class Explanation:
     """terms: where the time goes, mean over threads, s, the longest first; they sum to the makespan.
 
-    computing_s: of all threads together: what one processor with memory of its own would need.
     findings:    sentences, the costliest first.
     notes:       what the simulator says of how far the prediction holds.
     locks:       the most taken first, if locks cost enough for a finding.
@@ -72,7 +71,6 @@ class Explanation:
     point: Point
     result: run_result.Simulation
     terms: tuple[tuple[str, float], ...]
-    computing_s: float
     arrays: tuple[Array, ...]
     findings: tuple[str, ...]
     notes: tuple[str, ...]
@@ -127,7 +125,7 @@ def explain(point: Point, folder: Path, with_gains: bool, say: Callable[[str], N
     has_costly_locks = WITHOUT_LOCKS in _mendings(result, found)
     locks = locks_of(known, found) if has_costly_locks else ()
     return Explanation(
-        point, result, terms, sum(thread.time_s.compute for thread in result.threads), tuple(found),
+        point, result, terms, tuple(found),
         tuple(findings(result, found, locks)), tuple(notes), bool(info.header.sites), outcomes, locks,
     )  # fmt: skip
 
@@ -425,7 +423,7 @@ def document(explanation: Explanation) -> dict[str, object]:
         "nodes": result.nodes,
         "threads_per_node": result.threads_per_node,
         "makespan_s": result.makespan_s,
-        "computing_s": explanation.computing_s,
+        "computing_s": explanation.result.computing_s,
         "extrapolated": list(result.extrapolated),
         "account_s": dict(explanation.terms),
         **_baselines(result),

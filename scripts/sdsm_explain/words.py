@@ -30,7 +30,7 @@ def text(explanation: Explanation) -> str:
 
 def verdict(explanation: Explanation) -> str:
     """Whether it pays, what costs most, and what would help most."""
-    time_s, computing_s = explanation.result.makespan_s, explanation.computing_s
+    time_s, computing_s = explanation.result.makespan_s, explanation.result.computing_s
     layout = explanation.point.layout
     if computing_s > time_s:
         told = f"{_times(computing_s / time_s)} as fast as its computing on one processor ({computing_s:.4g} s)"

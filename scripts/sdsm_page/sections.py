@@ -168,7 +168,7 @@ def _of_explanation(told: explanation.Explanation, naming: Naming) -> Iterator[S
     yield Section(
         "Where the time goes",
         [figure_uri(explanation_figure.draw(told))],
-        [f"Speedup over its computing on one processor ({told.computing_s:.4g} s): {told.computing_s / time_s:.3g}.", *_without_queues(told)],
+        [f"Speedup over its computing on one processor ({told.result.computing_s:.4g} s): {told.result.computing_s / time_s:.3g}.", *_without_queues(told)],
         columns=("mean over threads", "seconds", "share"),
         rows=[(term, f"{value:.4g}", f"{value / time_s:.1%}") for term, value in told.terms],
     )

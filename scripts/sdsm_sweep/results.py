@@ -30,8 +30,7 @@ class Done:
 
     @property
     def computing_s(self) -> float:
-        """Of all threads together: what one processor with memory of its own would need."""
-        return sum(thread.time_s.compute for thread in self.result.threads) if self.result else 0.0
+        return self.result.computing_s if self.result else 0.0
 
     def value(self, what: str) -> float:
         """Its "time" in seconds, or "speedup" over its computing on one processor."""

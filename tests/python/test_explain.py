@@ -581,6 +581,14 @@ def test_what_a_late_thread_does_more_is_held_against_the_others_alone():
     assert "thread 2 comes last most. It spends 3.9 s more than others on computing" in told
 
 
+def test_what_one_processor_computes_is_the_one_thread_time_where_a_trace_of_one_thread_stands_for_it():
+    # Each of three threads computes 3.3 s, 9.9 s in all, as each begins blocks of its own; one thread took 7 s.
+    for compute_from, computing_s in (("sequential-time", 9.9), ("sequential-trace", 7.0)):
+        options = {"placement": "as-asked", "compute_from": compute_from, "sequential_time_s": 7.0}
+        result = parsed(simulation(3, 3.3, options=options))
+        assert result.computing_s == pytest.approx(computing_s)
+
+
 def read_only(fetches: int, **changed: Any) -> Array:
     """Ten pages whose faults cost 4 s."""
     figures = {"cost_s": 4.0, "shared_s": 0.0, "away_s": 0.0, "faults": fetches, "fetches": fetches, "diffs": 0, "line": None}
