@@ -34,7 +34,7 @@ def draw(programs: Mapping[str, Sequence[Series]], by: str, reference: str) -> F
     panels = [axes for row in figure.subplots(rows, columns, squeeze=False) for axes in row]
     for axes, (program, lines, times) in zip(panels, wanted, strict=False):
         _panel(axes, lines, by, times)
-        axes.set_title("\n".join(textwrap.wrap(program, 48, max_lines=2, placeholder=" ...")), parse_math=False)
+        axes.set_title("\n".join([*_wrapped(program, 2), *_platform(lines)]), parse_math=False)
     for axes in panels[len(wanted) :]:
         axes.set_axis_off()
     every = [line for lines in programs.values() for line in lines]
@@ -49,6 +49,16 @@ def draw(programs: Mapping[str, Sequence[Series]], by: str, reference: str) -> F
         marks.append(style.HOLLOW)
     style.heading(figure, "Speedup", "\n".join([f"Over {reference}. Dashed: one for one.", *marks]))
     return figure
+
+
+def _wrapped(text: str, most_lines: int) -> list[str]:
+    return textwrap.wrap(text, 48, max_lines=most_lines, placeholder=" ...")
+
+
+def _platform(lines: Sequence[Series]) -> list[str]:
+    """What all predictions are for. Of several platforms the legend tells."""
+    names = {line.platform for line in lines if line.platform}
+    return _wrapped(f"predicted for {names.pop()}", 1) if len(names) == 1 else []
 
 
 def _spreads(line: Series) -> bool:

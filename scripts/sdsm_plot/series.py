@@ -39,13 +39,17 @@ class Point:
 
 @dataclass(frozen=True)
 class Series:
-    """One line: kind, what sets it apart from others of its kind, points by growing threads, and the time of speedup 1."""
+    """One line: kind, what sets it apart from others of its kind, points by growing threads, and the time of speedup 1.
+
+    platform: what a prediction is for, by its file's name; empty for measurements.
+    """
 
     kind: str
     label: str
     points: tuple[Point, ...]
     reference_s: float
     has_band: bool
+    platform: str = ""
 
     def speedup(self, point: Point) -> tuple[float, float, float]:
         """Of the time, and of the slowest and the fastest of its band."""
@@ -98,7 +102,7 @@ def _lines(
         points = [point(found) for _, found in sorted(layouts.items())]
         has_band = any(member.band_s for member in members)
         lines += [
-            Series(kind, ", ".join(part for part in (label, more) if part), part_points, reference_s, has_band)
+            Series(kind, ", ".join(part for part in (label, more) if part), part_points, reference_s, has_band, dict(settings).get("platform", ""))
             for more, part_points in _apart(points, by)
         ]
     return lines

@@ -63,6 +63,16 @@ def test_other_platforms_are_other_lines_named_by_what_differs(files):
     assert sorted(line.label for line in lines) == ["gigabit.xml", "machine.xml"]
 
 
+def test_the_one_platform_of_all_predictions_stands_in_the_title(files):
+    def title(*documents: Any) -> str:
+        return draw(lines_of(files(*documents), 8)[0], "threads", "the one-thread time").axes[0].get_title(loc="left")
+
+    gigabit = {"inputs": [ORIGIN[0], ORIGIN[1] | {"path": "gigabit.xml"}]}
+    assert title(simulation(2, 5), native(2, 4)) == "laplace --impl 4\npredicted for machine.xml"
+    assert title(simulation(2, 5), simulation(2, 4, **gigabit)) == "laplace --impl 4"
+    assert title(native(2, 4)) == "laplace --impl 4"
+
+
 @pytest.mark.parametrize("setting", [("page_bytes", 65536), ("prefetch", 4), ("invalidation", "changed"), ("scope", "lock")])
 @pytest.mark.parametrize("result", [simulation, native])
 def test_other_pages_prefetches_and_scopes_are_no_samples_of_one_thing(files, result, setting):
