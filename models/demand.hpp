@@ -12,10 +12,11 @@ struct Demand {
 
   /// Whether the object has one holder then.
   constexpr bool is_exclusive() const { return add == limit; }
-  constexpr bool can_be_met(std::int32_t number) const { return std::int64_t{number} + add <= limit; }
+  constexpr bool can_be_met(std::int64_t number) const { return number + add <= limit; }
   constexpr bool operator==(const Demand&) const = default;
 };
 inline constexpr Demand mutex_demand{1, 1};
+inline constexpr Demand semaphore_demand{1, 0};  ///< the number is minus the semaphore's value
 inline constexpr Demand writer_demand{1 << 30, 1 << 30};
 inline constexpr Demand reader_demand{1, (1 << 30) - 1};
 

@@ -73,6 +73,8 @@ class LockQueue {
     return granted;
   }
   void give_back() { is_held_ = false; }
+  /// Another has what was granted, before who got it has heard of that.
+  void hand_to(ProcessId by) { holder_ = by; }
 
  private:
   bool is_held_ = false;

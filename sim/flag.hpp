@@ -59,7 +59,7 @@ class Flag {
   }
 
   std::uint64_t count_ = 0;
-  std::int32_t number_ = 0;
+  std::int64_t number_ = 0;
   std::vector<Waiter> waiting_;
 };
 

@@ -56,7 +56,10 @@ bool LockManager::comes_before(const Waiter& late, const Waiter& early) const {
 void LockManager::enter(LockId lock, Waiter waiter) {
   waiter.arrived = cluster_.clock.now();
   Lock& state = locks_[index_of(lock)];
-  if (state.chosen && !state.was_claimed && comes_before(waiter, *state.chosen)) std::swap(waiter, *state.chosen);
+  if (state.chosen && !state.was_claimed && comes_before(waiter, *state.chosen)) {
+    std::swap(waiter, *state.chosen);
+    state.queue.hand_to(state.chosen->by);
+  }
   state.queue.ask(std::move(waiter),
                   [this](const Waiter& late, const Waiter& early) { return comes_before(late, early); });
   grant_next(lock);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "models/locks.hpp"
 #include "sim/simulation.hpp"
@@ -108,13 +109,19 @@ std::optional<std::uint64_t> Player::turn_of(const trace::Event& acquire) {
   return {};
 }
 
+/// The demand for a number that is higher by `value`, of 32 bits with sign.
+Demand beyond(Demand demand, std::uint64_t value) {
+  const std::int64_t limit = demand.limit + std::int64_t{static_cast<std::int32_t>(static_cast<std::uint32_t>(value))};
+  demand.limit = static_cast<std::int32_t>(std::min(limit, std::int64_t{std::numeric_limits<std::int32_t>::max()}));
+  return demand;
+}
+
 /// Of a library's object.
 FlagWait taken_by(const trace::Event& event) {
   switch (static_cast<trace::ObjectClass>(event.detail)) {
-    case trace::ObjectClass::semaphore:
-      return {.demand = {1, static_cast<std::int32_t>(static_cast<std::uint32_t>(event.value))}};
-    case trace::ObjectClass::reader: return {.demand = reader_demand};
-    case trace::ObjectClass::writer: return {.demand = writer_demand};
+    case trace::ObjectClass::semaphore: return {.demand = beyond(semaphore_demand, event.value)};
+    case trace::ObjectClass::reader: return {.demand = beyond(reader_demand, event.value)};
+    case trace::ObjectClass::writer: return {.demand = beyond(writer_demand, event.value)};
     default: return {.until = event.value};
   }
 }

@@ -290,11 +290,17 @@ std::string luck_of(const Request& request, const Platform& platform) {
 
 /// Faults, barriers and locks whose costs have no standard error, and computing, each with its share of all threads'
 /// time if that is a twentieth or more.
-std::string certain_terms(ProtocolKind protocol, const Platform& platform, const Result& result) {
+std::string certain_terms(ProtocolKind protocol, const Platform& platform, Layout layout, const Result& result) {
   const std::string prefix = prefix_of(protocol);
   const auto varies = [&](const std::string& cost) {
     return std::ranges::any_of(platform.uncertain,
                                [&](const auto& one) { return one.property.starts_with(prefix + cost); });
+  };
+  // A layout that nobody has measured has its cost from those of others.
+  const auto varies_here = [&](const std::string& cost, bool is_measured) {
+    if (!is_measured) return varies(cost);
+    const std::string here = fmt::format("{}{}{}x{}", prefix, cost, layout.nodes, layout.threads_per_node);
+    return std::ranges::any_of(platform.uncertain, [&](const auto& one) { return one.property == here; });
   };
   std::vector<std::pair<std::string, Spent>> certain{{"computing", Spent::compute}};
   const Tables& tables = tables_of(protocol);
@@ -304,8 +310,11 @@ std::string certain_terms(ProtocolKind protocol, const Platform& platform, const
   }
   // Where a protocol has no costs of barriers and locks, they are messages.
   const bool are_messages = protocol == ProtocolKind::jiajia;
-  if (!varies(are_messages ? "message." : "barrier.")) certain.emplace_back("barriers", Spent::barrier);
-  if (!varies(are_messages ? "message." : "lock.")) certain.emplace_back("locks", Spent::lock);
+  const auto vary = [&](const std::string& cost, const std::map<Layout, Time>& measured) {
+    return are_messages ? varies("message.") : varies_here(cost, measured.contains(layout));
+  };
+  if (!vary("barrier.", platform.costs.barrier)) certain.emplace_back("barriers", Spent::barrier);
+  if (!vary("lock.", platform.costs.lock)) certain.emplace_back("locks", Spent::lock);
   const auto seconds = [&](Spent term) {
     double all = 0;
     for (const ThreadResult& thread : result.threads) {
@@ -326,7 +335,7 @@ std::string certain_terms(ProtocolKind protocol, const Platform& platform, const
 
 /// On stderr, as the band may be in a file alone.
 void tell_what_the_band_holds(const Request& request, const Platform& platform, const Result& result,
-                              const Uncertainty& uncertainty) {
+                              const Uncertainty& uncertainty, Layout layout) {
   const std::string again =
       uncertainty.refused == 0
           ? ""
@@ -345,7 +354,7 @@ void tell_what_the_band_holds(const Request& request, const Platform& platform, 
       fmt::format("note: the band {}holds {}{}. It leaves out costs without one, errors of the "
                   "model, and those of the trace's compute times.{}{}",
                   of_runs > 0 ? "is that of a single run: it " : "", fmt::join(held, ", and "),
-                  luck_of(request, platform), certain_terms(request.options.protocol, platform, result), again));
+                  luck_of(request, platform), certain_terms(request.options.protocol, platform, layout, result), again));
 }
 
 void print_report(const Request& request, const Platform& platform, Layout layout, const Result& result,
@@ -670,7 +679,7 @@ int simulate(Request request) {
   if (!request.readings.empty())
     write_output(trace::readings_text(request.shown.value_or(result.readings)), request.readings);
   const Uncertainty* const told = uncertainty ? &*uncertainty : nullptr;
-  if (told) tell_what_the_band_holds(request, platform, result, *told);
+  if (told) tell_what_the_band_holds(request, platform, result, *told, layout);
   if (!request.json.empty()) {
     const RunDescription description =
         description_of(request, inputs, platform, file, layout, network, options, reductions);

@@ -103,7 +103,8 @@ bool receive_head(int socket, Head& head) REQUIRES(application) {
 
 /// The message that ends the wait for a question's answer.
 Head impatience(const Head& question) {
-  return {.kind = WireKind::object_leave, .address = question.address};
+  const std::uint64_t stays = question.kind == WireKind::object_await ? question.value : 0;
+  return {.kind = WireKind::object_leave, .address = question.address, .value = stays};
 }
 
 /// The answer to the long question itself, after which the wait is to end at `until_ns`.

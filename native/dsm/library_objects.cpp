@@ -128,9 +128,11 @@ void enlist(const volatile void* object) {
   ask_manager(named(object).id, WireKind::object_enlist);
 }
 
-bool await(const volatile void* object, std::uint64_t patience_ns) {
+const std::uint64_t time_between_looks_ns = 5'000'000;
+
+bool await(const volatile void* object, std::uint64_t patience_ns, bool stays) {
   application.check();
-  const Head question{.kind = WireKind::object_await};
+  const Head question{.kind = WireKind::object_await, .value = stays ? 1U : 0U};
   const GrantSays what = wait_for_grant(named(object).id, question, nullptr, end_of(patience_ns));
   if (what != GrantSays::too_late) pass_event(trace::EventKind::take);
   return what != GrantSays::too_late;

@@ -96,8 +96,8 @@ void grant_all(Lock& lock) REQUIRES(handling) {
 }
 
 /// The process has waited for long enough.
-void end_wait(Lock& lock, ProcessId process) REQUIRES(handling) {
-  std::erase(lock.enlisted, process);
+void end_wait(Lock& lock, ProcessId process, bool stays_enlisted) REQUIRES(handling) {
+  if (!stays_enlisted) std::erase(lock.enlisted, process);
   const auto waiter = std::find_if(lock.queue.begin(), lock.queue.end(),
                                    [&](const Waiter& waiting) { return waiting.process == process; });
   if (waiter == lock.queue.end()) return;  // its answer is under way
@@ -165,7 +165,7 @@ void serve_object(ProcessId from, const Head& head) {
       lock.queue.push_back({.process = from, .waits_for_wake = true});
       return grant_all(lock);
     case WireKind::object_wake: return wake(lock, from, head.value);
-    default: return end_wait(lock, from);
+    default: return end_wait(lock, from, head.value != 0);
   }
 }
 

@@ -53,9 +53,9 @@ enum class WireKind : std::uint8_t {
   object_number,  ///< Answer: done; value
   object_meet,    ///< Answer: lock_grant (when all have come)
   object_enlist,  ///< Answer: done
-  object_await,   ///< Answer: lock_grant (when it is no longer enlisted)
+  object_await,   ///< value: as of object_leave. Answer: lock_grant (when it is no longer enlisted)
   object_wake,    ///< value: how many at most. Answer: done; value: how many
-  object_leave,   ///< no longer enlisted or waiting. A question that waited is answered by lock_grant: too_late
+  object_leave,   ///< waits no longer. value: 1 if it stays enlisted. Answer, if it waited: lock_grant: too_late
   make_key,       ///< Answer: done; value: a number that no key has
   ordered_pass,   ///< payload: OrderedTurn; value: whose turn is next. Answer (when the turn has come): done
   flag_post,      ///< address: flag; value: what it counts now. No answer

@@ -9,8 +9,7 @@
 
 namespace sdsm::program {
 
-/// The integer in memory that an instruction loads, stores or compares, or the number with a fraction that it loads or
-/// compares.
+/// The number in memory, with or without a fraction, that an instruction loads, stores or compares.
 struct Look {
   std::uintptr_t address = 0;
   std::uint32_t bytes = 0;  ///< 1, 2, 4 or 8

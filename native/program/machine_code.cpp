@@ -117,10 +117,14 @@ bool read_vector_prefix(Reader& reader, std::uint8_t first, Instruction& found) 
   const bool is_xop = first == 0x8f && (reader.peek() & 0x1f) >= 8;
   if (first != 0xc4 && first != 0xc5 && first != 0x62 && !is_xop) return false;
   found.is_vector = true;
+  found.is_evex = first == 0x62;
   const std::uint8_t second = reader.next();
-  found.map = first == 0xc5 ? 1 : second & (first == 0x62 ? 7 : 0x1f);
-  if (first == 0xc4 || is_xop) reader.skip(1);
-  if (first == 0x62) reader.skip(2);
+  found.map = first == 0xc5 ? 1 : second & (found.is_evex ? 7 : 0x1f);
+  // What REX has is in them, too: its last three bits inverted, of the shortest prefix the one for the register alone.
+  unsigned rex = 0x40U | (~second >> 5U & (first == 0xc5 ? 4U : 7U));
+  if (first != 0xc5) rex |= reader.next() >> 7U << 3U;
+  found.rex = static_cast<std::uint8_t>(rex);
+  if (found.is_evex) reader.skip(1);
   found.opcode = reader.next();
   return true;
 }

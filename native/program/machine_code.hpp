@@ -24,9 +24,10 @@ struct Instruction {
   std::uint8_t length = 0;  ///< in bytes; 0: no instruction, or one that is not known
   std::uint8_t map = 0;     ///< table of opcodes: 0 one byte, 1 after 0f, 2 after 0f 38, 3 after 0f 3a
   std::uint8_t opcode = 0;
-  std::uint8_t rex = 0;    ///< prefix; 0: none
+  std::uint8_t rex = 0;    ///< prefix, also as VEX, EVEX and XOP hold it; 0: none
   std::uint8_t modrm = 0;  ///< place of that byte; 0: there is none
   bool is_vector = false;  ///< VEX, EVEX or XOP
+  bool is_evex = false;
   bool has_lock = false;
   bool is_repeated = false;  ///< f2 or f3
   bool has_short_operand = false;
@@ -54,7 +55,8 @@ struct MemoryOperand {
   std::int32_t displacement = 0;
 };
 
-/// Precondition: `found`, which was decoded at `code`, has a ModRM byte that names memory.
+/// Precondition: `found`, which was decoded at `code`, has a ModRM byte that names memory, and is not EVEX, where a
+/// displacement of one byte counts operands.
 MemoryOperand memory_of(const std::uint8_t* code, const Instruction& found);
 /// The operand's address for a thread with these registers. `next`: the address behind the instruction.
 std::uintptr_t address_of(const MemoryOperand& memory, const greg_t* registers, std::uintptr_t next);

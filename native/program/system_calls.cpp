@@ -242,7 +242,8 @@ Answer in_spite_of_signals(const SystemCall& inside, const Answer& over, Call ca
   for (;;) {
     const std::uint32_t interruptions = times_interrupted();
     const Answer answer = call(left);
-    const bool is_interrupted = answer.error == EINTR && times_interrupted() != interruptions;
+    const bool says_so = answer.error == EINTR || (inside.answers_with_error && answer.value == EINTR);
+    const bool is_interrupted = says_so && times_interrupted() != interruptions;
     if (!inside.goes_on || !is_interrupted || has_handlers()) return answer;
     if (inside.socket_limit != 0) {
       const std::int64_t limit_ns = limit_of_socket(inside.arguments[0], inside.socket_limit);

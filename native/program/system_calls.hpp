@@ -71,7 +71,6 @@ struct SystemCall {
   void told_sets(int first, int count, std::size_t files);  ///< fd_set in `count` arguments
 
   /// The program may ask for it to let time pass, which its clock then has to show.
-  void waits() { is_wait = true; }
   void waits_on(int milliseconds = -1) {
     is_wait = goes_on = true;
     milliseconds_at = milliseconds;
@@ -87,6 +86,11 @@ struct SystemCall {
   void waits_for_time(int i) {
     is_wait = goes_on = true;
     timespec_at = i;
+  }
+  /// Until a time, if argument `flags` says so, else for so long.
+  void waits_until_or_for(int flags, int i) {
+    is_wait = goes_on = true;
+    if ((arguments[flags] & TIMER_ABSTIME) == 0) timespec_at = i;
   }
   /// Argument `limit` is a time that the clock in argument `clock` shows to the program, if `flags` says so.
   void until(int clock, int flags, int limit);

@@ -128,13 +128,13 @@ void check_program(const std::filesystem::path& program) {
   if (uses(file, calls_of_libomp)) {
     refuse(fmt::format("built for libomp (clang, or Intel's compiler). Build it with {}", known));
   }
-  if (uses(file, "_ITM_beginTransaction")) {
+  const std::string libraries = loaded_libraries(program, interpreter);
+  if (uses(file, "_ITM_beginTransaction") || libraries.find("libitm.so") != std::string::npos) {
     refuse(
-        "has transactions (gcc -fgnu-tm), whose library keeps its locks and versions in each process. Use critical "
-        "sections, locks or atomic operations.");
+        "has transactions (gcc -fgnu-tm), or a library with them: what runs them keeps its locks and versions in each "
+        "process. Use critical sections, locks or atomic operations.");
   }
   if (uses(file, "GOMP_")) return;
-  const std::string libraries = loaded_libraries(program, interpreter);
   if (libraries.find("libgomp.so") != std::string::npos) return;
   if (const std::string library = library_for_libomp(libraries); !library.empty()) {
     refuse(

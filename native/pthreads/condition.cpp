@@ -112,44 +112,57 @@ SDSM_ENTRY int cnd_broadcast(cnd_t* condition) {
 
 namespace {
 
-/// The kernel's answer: negative errors. A thread that changes the word by a plain store, and then sees no waiter in
-/// its own copy, wakes nobody: so the wait looks again now and then.
-long wait_for_change(const volatile std::uint32_t* word, std::uint32_t expected, std::uint64_t patience_ns) {
-  constexpr std::uint64_t longest_ns = 5'000'000;
+/// The kernel's answer: negative errors. `limit`: by the clock; null: none.
+long wait_for_change(const volatile std::uint32_t* word, std::uint32_t expected, clockid_t clock,
+                     const timespec* limit) {
+  const auto left_ns = [&](std::uint64_t& ns) { return limit == nullptr || patience_until(clock, limit, ns); };
+  std::uint64_t patience_ns = engine::for_ever;
+  if (!left_ns(patience_ns)) return -EINVAL;
+  // Enlisted first, then a look: whoever changes the word later finds the caller when it wakes.
+  engine::enlist(word);
   for (bool is_first = true;; is_first = false) {
-    // Enlisted first, then a look: whoever changes the word later finds the caller when it wakes.
-    engine::enlist(word);
     engine::see_all();
     if (*word != expected) {
-      engine::leave(word);
-      return is_first ? -EAGAIN : 0;
+      if (!is_first) {
+        engine::leave(word);
+        return 0;
+      }
+      // It never waited: a wake that found it is another's.
+      if (engine::await(word, 0)) engine::wake(word, 1);
+      return -EAGAIN;
     }
-    const std::uint64_t step_ns = std::min(patience_ns, longest_ns);
-    if (engine::await(word, step_ns)) return 0;
-    if (patience_ns == engine::for_ever) continue;
-    patience_ns -= step_ns;
-    if (patience_ns == 0) return -ETIMEDOUT;
+    const bool is_last = patience_ns <= engine::time_between_looks_ns;
+    if (engine::await(word, std::min(patience_ns, engine::time_between_looks_ns), !is_last)) return 0;
+    if (is_last) return -ETIMEDOUT;
+    left_ns(patience_ns);
   }
 }
 
-/// `compared`: the word's value for FUTEX_CMP_REQUEUE.
+/// The limit that many seconds from now, as the kernel has it: false if it takes no such time.
+bool add_now(const timespec& left, timespec& limit) {
+  constexpr long second_ns = 1'000'000'000;
+  constexpr time_t most_seconds = 1'000'000'000;
+  if (left.tv_sec < 0 || left.tv_nsec < 0 || left.tv_nsec >= second_ns) return false;
+  program::show_clock(CLOCK_MONOTONIC, limit);
+  limit.tv_nsec += left.tv_nsec;
+  limit.tv_sec += std::min(left.tv_sec, most_seconds) + limit.tv_nsec / second_ns;
+  limit.tv_nsec %= second_ns;
+  return true;
+}
+
+/// `compared`: the word's value for FUTEX_CMP_REQUEUE, the mask for FUTEX_WAKE_BITSET.
 long use_futex(const volatile std::uint32_t* word, int operation, std::uint32_t value, const timespec* limit,
                std::uint32_t compared) {
-  std::uint64_t patience_ns = engine::for_ever;
   const clockid_t clock = (operation & FUTEX_CLOCK_REALTIME) != 0 ? CLOCK_REALTIME : CLOCK_MONOTONIC;
+  timespec from_now{};
   switch (operation & FUTEX_CMD_MASK) {
-    case FUTEX_WAKE:
-    case FUTEX_WAKE_BITSET: return engine::wake(word, value);
+    case FUTEX_WAKE: return engine::wake(word, value);
+    // Masks are not kept: all who might be meant wake, as they may at any time.
+    case FUTEX_WAKE_BITSET: return engine::wake(word, compared == FUTEX_BITSET_MATCH_ANY ? value : everybody);
     case FUTEX_WAIT:
-      if (limit != nullptr) {
-        const timespec left = *limit;
-        patience_ns =
-            static_cast<std::uint64_t>(left.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(left.tv_nsec);
-      }
-      return wait_for_change(word, value, patience_ns);
-    case FUTEX_WAIT_BITSET:
-      if (limit != nullptr && !patience_until(clock, limit, patience_ns)) return -EINVAL;
-      return wait_for_change(word, value, patience_ns);
+      if (limit != nullptr && !add_now(*limit, from_now)) return -EINVAL;
+      return wait_for_change(word, value, CLOCK_MONOTONIC, limit != nullptr ? &from_now : nullptr);
+    case FUTEX_WAIT_BITSET: return wait_for_change(word, value, clock, limit);
     case FUTEX_CMP_REQUEUE:
       engine::see_all();
       if (*word != compared) return -EAGAIN;

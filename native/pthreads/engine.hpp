@@ -16,8 +16,8 @@ bool has_object(const volatile void* address);
 using sdsm::Demand;
 using sdsm::mutex_demand;
 using sdsm::reader_demand;
+using sdsm::semaphore_demand;
 using sdsm::writer_demand;
-inline constexpr Demand semaphore_demand{1, 0};  ///< the number is minus the semaphore's value
 
 inline constexpr std::uint64_t for_ever = ~std::uint64_t{0};
 
@@ -43,8 +43,12 @@ void need_all_memory(const char* what);
 
 /// The caller will await() a wake() of `object`, and misses none from here on.
 void enlist(const volatile void* object);
-/// False when `patience_ns` are over, else the event is take. The caller is no longer enlisted.
-bool await(const volatile void* object, std::uint64_t patience_ns);
+/// False when `patience_ns` are over, else the event is take. The caller is no longer enlisted; if `stays`, it is after
+/// false, and the next call misses no wake() in between.
+bool await(const volatile void* object, std::uint64_t patience_ns, bool stays = false);
+/// How long a thread that may be overlooked waits before it looks at its memory again: who changes that by a plain
+/// store, and then sees no waiter in a copy of its own, wakes nobody. for_ever where there are no copies.
+extern const std::uint64_t time_between_looks_ns;
 void leave(const volatile void* object);
 /// A release of memory; event: give. Wakes those who enlisted first; returns how many.
 std::uint32_t wake(const volatile void* object, std::uint32_t most);

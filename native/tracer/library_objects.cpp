@@ -41,20 +41,21 @@ void pass(VirtualThread& self, trace::EventKind kind, const Lock& lock, std::uin
   begin_interval(self);
 }
 
-/// How often the semaphore could be taken if it were never given: below 0 if it was set anew while more was given.
-std::uint64_t first_value(const Lock& lock) REQUIRES(turn) {
-  const std::int64_t value = -std::int64_t{lock.number} + static_cast<std::int64_t>(lock.takes - lock.gives);
-  return static_cast<std::uint32_t>(std::clamp(value, std::int64_t{INT32_MIN}, std::int64_t{INT32_MAX}));
+/// How far the number that the events make is above the object's, which may be set, or be another's in the same memory.
+/// So of a semaphore it is how often it could be taken if it were never given.
+std::uint64_t events_beyond(const Lock& lock) REQUIRES(turn) {
+  const std::int64_t beyond = lock.added - lock.number;
+  return static_cast<std::uint32_t>(std::clamp(beyond, std::int64_t{INT32_MIN}, std::int64_t{INT32_MAX}));
 }
 
 /// Precondition: the number allows it, and nobody interrupts.
 void take_now(VirtualThread& self, Lock& lock, engine::Demand demand, bool only_tried) REQUIRES(turn) {
   if (demand == engine::mutex_demand) return take_free_lock(self, lock, demand, only_tried);
-  const std::uint64_t value = demand == engine::semaphore_demand ? first_value(lock) : 0;
+  const std::uint64_t value = events_beyond(lock);
   lock.number += demand.add;
+  lock.added += demand.add;
   lock.holder = demand.is_exclusive() ? &self : nullptr;
   lock.depth = 1;
-  ++lock.takes;
   pass(self, trace::EventKind::take, lock, value, class_of(demand));
 }
 
@@ -135,6 +136,7 @@ void give(const volatile void* object, Demand demand) {
   pass(self, trace::EventKind::give, lock, 0, class_of(demand));
   const Uninterrupted guard;
   lock.number -= demand.add;
+  lock.added -= demand.add;
   ++lock.gives;
   if (demand.is_exclusive()) {
     lock.holder = nullptr;
@@ -188,14 +190,16 @@ void enlist(const volatile void* object) {
   self.enlisted_as = enlisted_so_far++;
 }
 
-bool await(const volatile void* object, std::uint64_t patience_ns) {
+const std::uint64_t time_between_looks_ns = for_ever;
+
+bool await(const volatile void* object, std::uint64_t patience_ns, bool stays) {
   VirtualThread& self = running_thread();
   const Lock& lock = object_at(object);
   const Limit limit = limit_of(self, patience_ns);
   const Uninterrupted guard;
   while (self.enlisted_at == &lock) {
     if (wait_at(self, lock, limit)) continue;
-    self.enlisted_at = nullptr;
+    if (!stays) self.enlisted_at = nullptr;
     return false;
   }
   pass(self, trace::EventKind::take, lock, self.woken_by, trace::ObjectClass::condition);

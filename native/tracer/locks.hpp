@@ -15,7 +15,7 @@ struct Lock {
   trace::LockClass lock_class{};
   std::int32_t number GUARDED_BY(turn) = 0;  ///< native/pthreads/engine.hpp
   std::uint64_t gives GUARDED_BY(turn) = 0;  ///< as the events count them; of a barrier, threads that came
-  std::uint64_t takes GUARDED_BY(turn) = 0;  ///< of a semaphore
+  std::int64_t added GUARDED_BY(turn) = 0;   ///< the number that the events make: nobody sets it anew
   std::int32_t met GUARDED_BY(turn) = 0;     ///< threads at a barrier
   std::uint64_t meetings GUARDED_BY(turn) = 0;
   VirtualThread* holder GUARDED_BY(turn) = nullptr;

@@ -3,11 +3,13 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <ctime>
 
 #include "native/gomp/entry.hpp"
 #include "native/program/next_function.hpp"
+#include "native/program/signals.hpp"
 #include "native/tracer/program_clock.hpp"
 #include "native/tracer/start.hpp"
 #include "native/tracer/team.hpp"
@@ -32,10 +34,23 @@ bool let_others_go_on(std::uint64_t nanoseconds) {
   return true;
 }
 
+/// As nanosleep(), whatever signals of the run-time come meanwhile. `left`: written upon EINTR.
+int sleep_for(timespec time, timespec& left) {
+  SDSM_NEXT_FUNCTION NextFunction<int(const timespec*, timespec*)> real{"nanosleep"};
+  const int error_before = errno;
+  for (;;) {
+    const std::uint32_t interruptions = times_interrupted();
+    const int result = real(&time, &left);
+    if (result == 0) errno = error_before;
+    const bool is_interrupted = result != 0 && errno == EINTR;
+    if (!is_interrupted || times_interrupted() == interruptions || has_handlers()) return result;
+    time = left;
+  }
+}
+
 }  // namespace
 
 SDSM_ENTRY int nanosleep(const timespec* wanted, timespec* left) {
-  SDSM_NEXT_FUNCTION NextFunction<int(const timespec*, timespec*)> real{"nanosleep"};
   // Copies, as the kernel cannot reach protected pages.
   timespec time = *wanted;
   if (time.tv_sec >= 0 && time.tv_nsec >= 0 && time.tv_nsec < static_cast<long>(second_ns)) {
@@ -43,19 +58,22 @@ SDSM_ENTRY int nanosleep(const timespec* wanted, timespec* left) {
     if (let_others_go_on(seconds * second_ns + static_cast<std::uint64_t>(time.tv_nsec))) return 0;
   }
   timespec rest{};
-  const int result = real(&time, &rest);
-  if (left != nullptr) *left = rest;
+  const int result = sleep_for(time, rest);
+  if (result != 0 && errno == EINTR && left != nullptr) *left = rest;
   return result;
 }
 
 SDSM_ENTRY int usleep(useconds_t microseconds) {
-  SDSM_NEXT_FUNCTION NextFunction<int(useconds_t)> real{"usleep"};
-  return let_others_go_on(std::uint64_t{microseconds} * 1000) ? 0 : real(microseconds);
+  constexpr useconds_t second_us = 1'000'000;
+  timespec rest{};
+  if (let_others_go_on(std::uint64_t{microseconds} * 1000)) return 0;
+  return sleep_for({microseconds / second_us, static_cast<long>(microseconds % second_us) * 1000}, rest);
 }
 
 SDSM_ENTRY unsigned sleep(unsigned seconds) {
-  SDSM_NEXT_FUNCTION NextFunction<unsigned(unsigned)> real{"sleep"};
-  return let_others_go_on(seconds * second_ns) ? 0 : real(seconds);
+  timespec rest{};
+  if (let_others_go_on(seconds * second_ns) || sleep_for({seconds, 0}, rest) == 0) return 0;
+  return static_cast<unsigned>(rest.tv_sec) + (rest.tv_nsec >= static_cast<long>(second_ns / 2) ? 1 : 0);
 }
 
 SDSM_ENTRY int sched_yield() noexcept {

@@ -209,12 +209,12 @@ bool move_at_once(const Instruction& found, std::uint32_t bytes, greg_t* registe
 }
 
 /// Where the access begins that has come to `address`: before it, if it began in a page that is open. `address` itself,
-/// where the operand does not tell (stacks, bit strings), or is of AVX, whose prefixes memory_of() does not read.
+/// where the operand does not tell (stacks, bit strings, EVEX).
 std::uintptr_t begin_of(const Instruction& found, std::uint32_t bytes, std::uintptr_t address,
                         std::uintptr_t instruction, const greg_t* registers) {
   const auto* const code = reinterpret_cast<const std::uint8_t*>(instruction);
   constexpr unsigned names_memory_below = 0xc0;
-  if (found.is_vector || found.segment != 0) return address;
+  if (found.is_evex || found.segment != 0) return address;
   if (address != page_down(address) || found.modrm == 0 || code[found.modrm] >= names_memory_below) return address;
   const MemoryOperand operand = memory_of(code, found);
   const std::uintptr_t begin = address_of(operand, registers, instruction + found.length);

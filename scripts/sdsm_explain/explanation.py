@@ -177,7 +177,7 @@ def _mendings(result: run_result.Simulation, found: Sequence[Array]) -> Iterator
         yield "--without-barriers"
     if sum(thread.time_s.lock for thread in result.threads) >= NOTABLE * all_s:
         yield WITHOUT_LOCKS
-    if sum(one.away_s for one in found) >= NOTABLE * all_s:
+    if sum(one.away_s + one.read_away_s for one in found) >= NOTABLE * all_s:
         yield PARALLEL_INIT
 
 

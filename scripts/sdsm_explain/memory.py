@@ -100,6 +100,7 @@ class Array:
     cost_s:    what its faults and diffs cost all threads together.
     shared_s:  the part of it that pages cost which several threads write, none of them most of the time.
     away_s:    the part of it that pages cost which one thread writes most of the time, from another node than their home.
+    read_away_s: the part of it that pages cost of which nobody sends a diff, and which one thread fetches most of the times.
     line:      where it was allocated, if debug information tells.
     written_*: pages that threads write in parallel regions, as in docs/result-format.md, `uses`.
     touches:   the most frequent first.
@@ -131,6 +132,7 @@ class Array:
     variables: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     phases: tuple[int, int] = (0, 0)
     are_kept: bool = False
+    read_away_s: float = 0.0
 
     @property
     def short_name(self) -> str:
@@ -150,6 +152,7 @@ class _Tally:
     cost_s: float = 0.0
     shared_s: float = 0.0
     away_s: float = 0.0
+    read_away_s: float = 0.0
     faults: int = 0
     fetches: int = 0
     diffs: int = 0
@@ -243,6 +246,7 @@ def arrays(result: run_result.Simulation, pages: Path, known: Known) -> list[Arr
                 cost_s=tally.cost_s,
                 shared_s=tally.shared_s,
                 away_s=tally.away_s,
+                read_away_s=tally.read_away_s,
                 faults=tally.faults,
                 fetches=tally.fetches,
                 diffs=tally.diffs,
@@ -355,6 +359,7 @@ def _together(blocks: Sequence[Array]) -> Array:
         cost_s=sum(one.cost_s for one in blocks),
         shared_s=sum(one.shared_s for one in blocks),
         away_s=sum(one.away_s for one in blocks),
+        read_away_s=sum(one.read_away_s for one in blocks),
         faults=sum(one.faults for one in blocks),
         fetches=sum(one.fetches for one in blocks),
         diffs=sum(one.diffs for one in blocks),
@@ -370,16 +375,17 @@ def _together(blocks: Sequence[Array]) -> Array:
     )
 
 
-#: Of a page's write faults, or of its diffs: who has that share of them writes it most of the time.
+#: Of a page's write faults, its diffs, or its fetches: who has that share of them writes or reads it most of the time.
 MOST = 2 / 3
 
 
 @dataclass
 class _Page:
-    """By thread: write faults, diffs."""
+    """By thread: write faults, fetches, diffs."""
 
     cost_s: float = 0.0
     writes: list[int] = field(default_factory=list)
+    fetches: list[int] = field(default_factory=list)
     diffs: list[int] = field(default_factory=list)
 
     @property
@@ -389,6 +395,10 @@ class _Page:
     @property
     def is_away(self) -> bool:
         return not self.is_shared and any(self.diffs) and max(self.diffs) >= MOST * sum(self.diffs)
+
+    @property
+    def is_read_away(self) -> bool:
+        return not any(self.diffs) and any(self.fetches) and max(self.fetches) >= MOST * sum(self.fetches)
 
 
 def _tallies(file: Path, prices: Mapping[int, _Prices]) -> dict[str, _Tally]:
@@ -408,11 +418,13 @@ def _tallies(file: Path, prices: Mapping[int, _Prices]) -> dict[str, _Tally]:
             tally.diffs += diffs
             page.cost_s += cost_s
             page.writes.append(writes)
+            page.fetches.append(fetches)
             page.diffs.append(diffs)
     for (name, place), page in pages.items():
         found[name].page_costs_s[int(place)] = page.cost_s
         found[name].shared_s += page.cost_s * page.is_shared
         found[name].away_s += page.cost_s * page.is_away
+        found[name].read_away_s += page.cost_s * page.is_read_away
     return found
 
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "native/program/functions.hpp"
+#include "native/program/looks.hpp"
 #include "native/program/memory_access.hpp"
 #include "tests/catch.hpp"
 
@@ -44,6 +45,17 @@ bool is_compared(const cs_insn& instruction) {
   return std::find(std::begin(not_compared), std::end(not_compared), name) == std::end(not_compared);
 }
 
+/// As memory_of() should have it: a general register's number, Register::rip, or none.
+Register register_of(csh capstone, x86_reg name) {
+  constexpr const char* names[] = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
+                                   "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15"};
+  if (name == X86_REG_INVALID || name == X86_REG_RIZ || name == X86_REG_EIZ) return Register::none;
+  if (name == X86_REG_RIP) return Register::rip;
+  const auto* const known = std::ranges::find(names, std::string_view(cs_reg_name(capstone, name)));
+  REQUIRE(known != std::end(names));
+  return static_cast<Register>(known - names);
+}
+
 struct Comparison {
   csh capstone = 0;
   cs_insn* instruction = nullptr;
@@ -53,6 +65,24 @@ struct Comparison {
   std::string first;
   std::uint64_t sizes = 0;
   std::map<std::string, std::uint64_t> other_sizes;  ///< by instruction, and both sizes
+  std::uint64_t vector_operands = 0;
+  std::string other_operand;
+
+  void compare_operand(const std::uint8_t* code, const Instruction& found) {
+    const cs_x86_op* const memory = memory_operand(*instruction);
+    if (memory == nullptr || found.modrm == 0 || code[found.modrm] >= 0xc0 || found.is_evex) return;
+    if (instruction->detail->x86.prefix[3] != 0) return;  // addresses of 32 bits
+    const std::string_view index = memory->mem.index == X86_REG_INVALID ? "" : cs_reg_name(capstone, memory->mem.index);
+    if (index.starts_with("xmm") || index.starts_with("ymm")) return;  // gathers
+    const MemoryOperand own = memory_of(code, found);
+    vector_operands += found.is_vector ? 1 : 0;
+    const Register of_index = register_of(capstone, memory->mem.index);
+    if (own.base == register_of(capstone, memory->mem.base) && own.index == of_index &&
+        (of_index == Register::none || own.scale == memory->mem.scale) && own.displacement == memory->mem.disp) {
+      return;
+    }
+    if (other_operand.empty()) other_operand = std::string(instruction->mnemonic) + " " + instruction->op_str;
+  }
 
   void compare_access(const std::uint8_t* code, const Instruction& found) {
     const cs_x86_op* const memory = memory_operand(*instruction);
@@ -86,6 +116,7 @@ struct Comparison {
       }
       ++instructions;
       compare_access(begin, found);
+      compare_operand(begin, found);
       const bool is_locked = instruction->detail->x86.prefix[0] == X86_PREFIX_LOCK ||
                              instruction->id == X86_INS_MFENCE ||
                              (instruction->id == X86_INS_XCHG && std::strchr(instruction->op_str, '[') != nullptr);
@@ -267,8 +298,54 @@ TEST_CASE("instructions of whole libraries are as long, and lock as often, as a 
   for (const auto& [what, count] : comparison.other_sizes) others += what + ": " + std::to_string(count) + "\n";
   CHECK(others == "");
   CHECK(comparison.sizes > 100'000);
+  CHECK(comparison.other_operand == "");
+  CHECK(comparison.vector_operands > 1000);
   CHECK(comparison.functions > 5000);
   CHECK(comparison.instructions > 500'000);
+}
+
+TEST_CASE("a look is where the instruction's number lies, and as long") {
+  // A thread whose registers have their number times 0x100000, at address 0x5000000.
+  greg_t registers[NGREG] = {};
+  for (std::size_t i = 0; i < 16; ++i) registers[places[i]] = static_cast<greg_t>(i * 0x100000);
+  registers[REG_RIP] = 0x5000000;
+  struct Case {
+    std::string_view what;
+    std::vector<std::uint8_t> code;
+    std::uintptr_t address = 0;  // 0: no look
+    std::uint32_t bytes = 0;
+  };
+  const auto& [what, code, address, bytes] = GENERATE(values<Case>({
+      {"mov 8(%r9), %eax", {0x41, 0x8b, 0x41, 0x08}, 0x900008, 4},
+      {"cmpb $1, 16(%rip)", {0x80, 0x3d, 16, 0, 0, 0, 1}, 0x5000017, 1},
+      {"lea 8(%r9), %rax", {0x49, 0x8d, 0x41, 0x08}},
+      {"movsd (%r12), %xmm0", {0xf2, 0x41, 0x0f, 0x10, 0x04, 0x24}, 0xc00000, 8},
+      {"vmovsd (%r12), %xmm0", {0xc4, 0xc1, 0x7b, 0x10, 0x04, 0x24}, 0xc00000, 8},
+      {"vmovss (%rdi,%r9,4), %xmm0", {0xc4, 0xa1, 0x7a, 0x10, 0x04, 0x8f}, 0x700000 + 4 * 0x900000, 4},
+      {"vucomisd 8(%r8), %xmm8", {0xc4, 0x41, 0x79, 0x2e, 0x40, 0x08}, 0x800008, 8},
+      {"vmovsd (%rdi), %xmm8", {0xc5, 0x7b, 0x10, 0x07}, 0x700000, 8},
+      {"cvtsi2sd 32(%rdi), %xmm0", {0xf2, 0x0f, 0x2a, 0x47, 0x20}, 0x700020, 4},
+      {"cvtsi2sdq 32(%rdi), %xmm0", {0xf2, 0x48, 0x0f, 0x2a, 0x47, 0x20}, 0x700020, 8},
+      {"vcvtsi2sdq (%rdi), %xmm0", {0xc4, 0xe1, 0xfb, 0x2a, 0x07}, 0x700000, 8},
+      {"filds (%rdi)", {0xdf, 0x07}, 0x700000, 2},
+      {"fildl (%rdi)", {0xdb, 0x07}, 0x700000, 4},
+      {"fildq (%rdi)", {0xdf, 0x2f}, 0x700000, 8},
+      {"ficoms (%rdi)", {0xde, 0x17}, 0x700000, 2},
+      {"fiaddl (%rdi)", {0xda, 0x07}, 0x700000, 4},
+      {"fldt (%rdi)", {0xdb, 0x2f}, 0x700002, 8},
+      {"movq (%rdi), %xmm0, by REX.W", {0x66, 0x48, 0x0f, 0x6e, 0x07}, 0x700000, 8},
+      {"vfmadd231sd (%rdi), %xmm1, %xmm0", {0xc4, 0xe2, 0xf1, 0xb9, 0x07}, 0x700000, 8},
+      {"vroundsd $1, (%rdi), %xmm0, %xmm0", {0xc4, 0xe3, 0x79, 0x0b, 0x07, 0x01}, 0x700000, 8},
+      {"movups (%rdi), %xmm0", {0x0f, 0x10, 0x07}},
+      {"vmovsd (%rdi), %xmm16, EVEX", {0x62, 0xe1, 0xff, 0x08, 0x10, 0x07}},
+      {"mov %eax, %ecx", {0x89, 0xc1}},
+  }));
+  INFO(what);
+  std::vector<std::uint8_t> room = code;
+  room.resize(longest_instruction, 0x90);
+  const std::optional<Look> look = look_of(room.data(), registers);
+  CHECK(look.value_or(Look{}).address == address);
+  CHECK(look.value_or(Look{}).bytes == bytes);
 }
 
 TEST_CASE("locked instructions on random registers and memory do what the processor does") {

@@ -19,9 +19,9 @@ from calibration import places, run_result
 from calibration.children import Stopped
 from calibration.readers.text import Text
 from run_results import simulation, thread
-from sdsm_explain.alternatives import MENDINGS, Alternative, Layout, Point, alternatives, together
+from sdsm_explain.alternatives import MENDINGS, PARALLEL_INIT, Alternative, Layout, Point, alternatives, together
 from sdsm_explain.command import _point, main, parser
-from sdsm_explain.explanation import Outcome, _together, findings
+from sdsm_explain.explanation import Outcome, _mendings, _together, findings
 from sdsm_explain.locks import LockUse, RegionTouches, SiteUse, most_taken
 from sdsm_explain.memory import Array, Region, TraceInfo, _by_lines, arrays, known_of
 from sdsm_explain.source import Line, _parsed, demangled, is_passed_on, lines_of_calls
@@ -338,6 +338,17 @@ def test_a_page_costs_what_its_threads_took_for_what_they_did_there(tmp_path):
     assert (first.pages, first.faults, first.fetches, first.diffs, first.written_apart) == (2, 3, 2, 0, 2)
     # Its only diff is the first thread's.
     assert (second.name, second.cost_s, second.shared_s, second.away_s) == ("b", 2 + 3, 0, 5)
+    # Both fetch the page of "a". The second's fetch of the next page, which nobody else has, takes 4 s.
+    assert (first.read_away_s, second.read_away_s) == (0, 0)
+    pages.write_text(TITLE + "".join(f"{row}\n" for row in [*rows, "1,1,5,a,1,1,0,1,0,0,0"]))
+    assert arrays(result, pages, known_of(msgspec.convert(INFO, TraceInfo), pages, lambda _: None))[0].read_away_s == 4
+
+
+def test_parallel_initialising_is_tried_for_what_one_thread_only_reads():
+    # Two threads, 4 s: of 8 s in all, 4 s go to ten pages that one of them fetches.
+    result = parsed(simulation(2, 4.0))
+    assert PARALLEL_INIT in _mendings(result, [read_only(40, read_away_s=4.0)])
+    assert PARALLEL_INIT not in _mendings(result, [read_only(40)])
 
 
 def test_of_files_that_have_changed_since_the_trace_those_alone_are_told(tmp_path):

@@ -723,6 +723,7 @@ TEST_CASE("simulate --uncertainty tells how much of the time the costs take that
                                         in_quotes(platform.path().string()));
   };
   const Outcome with_barrier = told_of("barrier.2x1"), with_fault = told_of("fault.RUMR");
+  const Outcome with_others_barrier = told_of("barrier.4x1");
   REQUIRE(with_barrier.status == 0);
   double all = 0, computing = 0, barriers = 0, fetches = 0;
   const json result = json::parse(with_barrier.output);
@@ -744,6 +745,8 @@ TEST_CASE("simulate --uncertainty tells how much of the time the costs take that
   CHECK(tells(with_barrier, "RUMR", fetches));
   CHECK(with_barrier.errors.find("barriers") == std::string::npos);
   CHECK(tells(with_fault, "barriers", barriers));
+  // What others' barriers cost is uncertain, those of two nodes are not.
+  CHECK(tells(with_others_barrier, "barriers", barriers));
   CHECK(with_fault.errors.find("RUMR") == std::string::npos);
 }
 

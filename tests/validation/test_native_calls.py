@@ -295,7 +295,7 @@ LIMITED_WAITS = r"""
 #include <time.h>
 #include <unistd.h>
 ssize_t __read_chk(int file, void* to, size_t bytes, size_t room);  // what -D_FORTIFY_SOURCE makes of read
-enum { kinds = 12, waits = 12, limit_us = 20000 };
+enum { kinds = 19, waits = 12, limit_us = 20000 };
 static double now(void) {
   struct timespec time;
   syscall(228, CLOCK_MONOTONIC, &time);
@@ -321,6 +321,10 @@ int main(void) {
     char byte;
     struct iovec part = {&byte, 1};
     struct mmsghdr message = {{.msg_iov = &part, .msg_iovlen = 1}, 0};
+    struct timespec changing = time, end;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    end.tv_nsec += time.tv_nsec;
+    end.tv_sec += end.tv_nsec / 1000000000, end.tv_nsec %= 1000000000;
     const double begin = now();
     errno = 0;
     int answer = 0, expected = 0;
@@ -337,6 +341,13 @@ int main(void) {
       case 9: answer = readv(pair[0], &part, 1) + 1, expected = EAGAIN; break;
       case 10: answer = syscall(SYS_recvfrom, pair[0], &byte, 1, 0, NULL, NULL) + 1, expected = EAGAIN; break;
       case 11: answer = recvmmsg(pair[0], &message, 1, 0, NULL) + 1, expected = EAGAIN; break;
+      case 12: answer = preadv64v2(pair[0], &part, 1, -1, 0) + 1, expected = EAGAIN; break;
+      case 13: answer = syscall(SYS_pselect6, 0, NULL, NULL, NULL, &changing, NULL); break;
+      case 14: answer = clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL); break;
+      case 15: answer = syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &time, NULL); break;
+      case 16: answer = clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &end, NULL); break;
+      case 17: answer = nanosleep(&time, NULL); break;
+      case 18: answer = usleep(limit_us); break;
     }
     wrong[i % kinds] += answer != 0 || errno != expected || now() - begin < 0.9e-6 * limit_us;
   }
@@ -390,6 +401,76 @@ int main(void) {
 def test_a_futex_waits_until_its_limit_and_is_requeued(tmp_path, command):
     compiled(tmp_path, "futexes", FUTEXES)
     assert done(tmp_path, command, "./futexes").stdout == "0 wrong\n"
+
+
+FUTEX_TIMES = r"""
+#define _GNU_SOURCE
+#include <errno.h>
+#include <linux/futex.h>
+#include <omp.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+static int word[1024] __attribute__((aligned(4096)));
+static long futex(int operation, long value, const void* limit, int mask) {
+  return syscall(SYS_futex, word, operation, value, limit, NULL, mask);
+}
+static double now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return time.tv_sec + 1e-9 * time.tv_nsec;
+}
+int main(void) {
+  int wrong = 0, lost = 0, overlooked = 0;
+  double waited = 0, slept = 0;
+  const struct timespec bad[] = {{-1, 0}, {0, -1}, {0, 1000000000}};
+  for (int i = 0; i < 3; ++i) wrong += futex(FUTEX_WAIT, 0, &bad[i], 0) != -1 || errno != EINVAL;
+#pragma omp parallel num_threads(3) reduction(+ : waited, slept, lost, overlooked)
+  for (int round = 0; round < 12; ++round) {
+    const int me = omp_get_thread_num();
+    const struct timespec limit = {0, 300000000}, patience = {20, 0};
+    struct timespec mine;
+    clock_gettime(CLOCK_MONOTONIC, &mine);
+    mine.tv_sec += 20;
+    /* How long a limit lasts, beside a sleep of as long. */
+    if (me == 0 && round < 3) {
+      double begin = now();
+      futex(FUTEX_WAIT, 0, &limit, 0);
+      waited += now() - begin;
+      begin = now();
+      nanosleep(&limit, NULL);
+      slept += now() - begin;
+    }
+#pragma omp barrier
+    /* A wake ends the wait, whenever it comes, and though the word stays as it is. */
+    if (me == 0) lost += futex(FUTEX_WAIT, 0, &patience, 0) != 0;
+    if (me == 1) {
+      usleep(20000 + round * 977);
+      futex(FUTEX_WAKE, 1, NULL, 0);
+    }
+#pragma omp barrier
+    /* A wake for some is not used up by others. */
+    if (me < 2) overlooked += futex(FUTEX_WAIT_BITSET, 0, &mine, 1 << me) != 0 && me == 1;
+    if (me == 2) {
+      usleep(40000);
+      futex(FUTEX_WAKE_BITSET, 1, NULL, 1 << 1);
+      futex(FUTEX_WAKE, 9, NULL, 0);
+    }
+#pragma omp barrier
+  }
+  printf("%d wrong, %d lost, %d overlooked, %s\n", wrong, lost, overlooked, waited < 1.5 * slept ? "in time" : "too long");
+}
+"""
+
+
+@pytest.mark.parametrize("threads", [(RUN, 3), (COMPANIONS, 4), (TRACE, 3)], ids=["run", "companions", "trace"])
+def test_a_futex_lasts_as_long_as_its_limit_and_no_wake_is_lost(tmp_path, threads):
+    """A wait that looks again every 5 ms lost wakes in between: 11 of 100, and lasted 2 to 10 times its limit."""
+    options, number = threads
+    command = tuple(number if before == "-n" else word for before, word in zip(("", *options), options, strict=False))
+    compiled(tmp_path, "times", FUTEX_TIMES)
+    assert done(tmp_path, command, "./times").stdout == "0 wrong, 0 lost, 0 overlooked, in time\n"
 
 
 @COMMANDS

@@ -182,7 +182,7 @@ def test_who_comes_to_a_loop_that_pauses_sees_nothing_older_though_it_looks_but_
     assert (result.returncode, result.stdout, result.stderr) == (0, "0 older\n", "")
 
 
-FRACTIONS = ("double", "float", "long-double")
+FRACTIONS = ("double", "float", "long-double", "integer", "twelfth")
 #: Programs of waits, what each tells, and its ways to wait. The first are known by their code, though nothing looks alike in
 #: two turns of them; the others by questions to other nodes. Else they turn for ever, or until they give up.
 WAITS = {

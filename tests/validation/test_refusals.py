@@ -85,9 +85,18 @@ def test_a_program_with_transactions_is_refused_before_it_starts(tmp_path):
     (tmp_path / "program.c").write_text(
         "void _ITM_beginTransaction(void);\nint main(void) {\n#pragma omp parallel\n  _ITM_beginTransaction();\n  return 0;\n}\n"
     )
-    for words in (("-shared", "-fPIC", "-o", "libitm.so", "itm.c"), ("-fopenmp", "-o", "program", "program.c", "./libitm.so")):
+    (tmp_path / "library.c").write_text("void _ITM_beginTransaction(void);\nvoid add(void) { _ITM_beginTransaction(); }\n")
+    (tmp_path / "caller.c").write_text("void add(void);\nint main(void) {\n#pragma omp parallel\n  add();\n  return 0;\n}\n")
+    for words in (
+        ("-shared", "-fPIC", "-o", "libitm.so", "itm.c"),
+        ("-fopenmp", "-o", "program", "program.c", "./libitm.so"),
+        ("-shared", "-fPIC", "-o", "library.so", "library.c", "-L.", "-litm", "-Wl,-rpath,$ORIGIN"),
+        ("-fopenmp", "-o", "caller", "caller.c", "./library.so", "-Wl,-rpath,$ORIGIN"),
+    ):
         subprocess.run(["gcc", *words], cwd=tmp_path, check=True)
-    for command, options in (("sdsm-run", ()), ("sdsm-trace", ("-o", "p.trace"))):
-        words = [BUILD / command, "-n", "2", *options, "--", "./program"]
+    tried = [(command, program) for command in ("sdsm-run", "sdsm-trace") for program in ("./program", "./caller")]
+    for command, program in tried:
+        options = ("-o", "p.trace") if command == "sdsm-trace" else ()
+        words = [BUILD / command, "-n", "2", *options, "--", program]
         done = subprocess.run([str(word) for word in words], cwd=tmp_path, capture_output=True, text=True, timeout=60)
         assert done.returncode == 2 and "has transactions (gcc -fgnu-tm)" in done.stderr

@@ -76,9 +76,10 @@ std::optional<std::string> problem_with(const Event& event, std::uint32_t thread
   if (has_turn(event) && event.value > std::numeric_limits<std::uint32_t>::max()) {
     return fmt::format("{}: turn {} is above 2^32-1", name_of(event.kind), event.value);
   }
-  if (event.kind == EventKind::take && static_cast<ObjectClass>(event.detail) == ObjectClass::semaphore &&
+  if (event.kind == EventKind::take && static_cast<ObjectClass>(event.detail) >= ObjectClass::semaphore &&
       event.value > std::numeric_limits<std::uint32_t>::max()) {
-    return fmt::format("take: a semaphore's value {} is above 2^32-1", event.value);
+    return fmt::format("take: value {} of a {} is above 2^32-1", event.value,
+                       name_of(static_cast<ObjectClass>(event.detail)));
   }
   if (has_lock(event.kind) && event.object > std::numeric_limits<std::uint32_t>::max()) {
     return fmt::format("{}: lock {} is above 2^32-1", name_of(event.kind), event.object);

@@ -51,8 +51,9 @@ enum class EventKind : std::uint8_t {
            ///< the words that it changed (0 to 4)
   fence,   ///< a fence instruction: own changes are made known, and others' are seen from here on
   take,    ///< takes of a library's object, or was woken by one. object: LockId; detail: ObjectClass; value: of a
-           ///< semaphore how often it could have been taken if it had never been given (32 bits, with sign); of a
-           ///< condition, and in older traces of all, how often it had been given before that could be, at least
+           ///< semaphore or read-write lock how far what the takes add, less what gives take off, is above its number
+           ///< (models/demand.hpp; 32 bits, with sign): it may be set, or have been another object; of a condition,
+           ///< and in older traces of all, how often it had been given before that could be, at least
   give,    ///< gives it back, posts it, wakes others. object, detail: as in `take`
   meet,    ///< meets others at a library's barrier. object: LockId; value: how many have come by then, in all
   spin,    ///< waited in a loop of its own for what another stored. object: that thread; value: how many of its events

@@ -1,8 +1,8 @@
-/* Usage: blind_waits calls|deadline|deadline-by-calls|histogram|turns|sleeps|pauses|double|float|long-double. Threads
- * wait for a plain store in loops of which neither the code nor the registers tell: they call a function for each look,
- * look at a clock, count in an array, give up after so many turns, sleep, back off by more and more pauses. They have
- * an older copy of the flag's page and of what it hands on. Prints "0 older, 0 late" and ends with status 0, or how
- * many, and 1. */
+/* Usage: blind_waits calls|deadline|deadline-by-calls|histogram|turns|sleeps|pauses|double|float|long-double|
+ * integer|twelfth. Threads wait for a plain store in loops of which neither the code nor the registers tell: they call
+ * a function for each look, look at a clock, count in an array, give up after so many turns, sleep, back off by more
+ * and more pauses. They have an older copy of the flag's page and of what it hands on. Prints "0 older, 0 late" and
+ * ends with status 0, or how many, and 1. */
 #define _POSIX_C_SOURCE 200809L
 #include <omp.h>
 #include <stdio.h>
@@ -30,6 +30,14 @@ static int is_over(struct timespec begun) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return now.tv_sec - begun.tv_sec > most_seconds;
+}
+
+/* By a register that only a longer prefix of AVX names. */
+static int is_below(volatile double* where, double value) {
+  double now;
+  if (!__builtin_cpu_supports("avx")) return *where < value;
+  __asm__ volatile("mov %1, %%r12\n\tvmovsd (%%r12), %0" : "=x"(now) : "r"(where) : "r12");
+  return now < value;
 }
 
 static int pause_by_chance(unsigned* seed) {
@@ -66,6 +74,10 @@ static int wait_for(int round, const char* how, long* counts) {
     for (unsigned seed = 1; *float_flag != round; pause_by_chance(&seed)) continue;
   } else if (strcmp(how, "long-double") == 0) {
     for (unsigned seed = 1; *long_double_flag < 1L << round; pause_by_chance(&seed)) continue;
+  } else if (strcmp(how, "integer") == 0) {
+    for (unsigned seed = 1; ((volatile int*)flag)[0] < round - 0.5; pause_by_chance(&seed)) continue;
+  } else if (strcmp(how, "twelfth") == 0) {
+    for (unsigned seed = 1; is_below(double_flag, round); pause_by_chance(&seed)) continue;
   } else {
     while (!is_at(&flag[0], round)) nanosleep(&shortly, NULL);
   }
