@@ -350,11 +350,11 @@ void tell_what_the_band_holds(const Request& request, const Platform& platform, 
                                of_runs == 1 ? "1 cost differs" : fmt::format("{} costs together differ", of_runs)));
   if (of_errors > 0)
     held.push_back(fmt::format("the standard error{0} of {1} cost{0}", of_errors == 1 ? "" : "s", of_errors));
-  say(
-      fmt::format("note: the band {}holds {}{}. It leaves out costs without one, errors of the "
-                  "model, and those of the trace's compute times.{}{}",
-                  of_runs > 0 ? "is that of a single run: it " : "", fmt::join(held, ", and "),
-                  luck_of(request, platform), certain_terms(request.options.protocol, platform, layout, result), again));
+  say(fmt::format(
+      "note: the band {}holds {}{}. It leaves out costs without one, errors of the "
+      "model, and those of the trace's compute times.{}{}",
+      of_runs > 0 ? "is that of a single run: it " : "", fmt::join(held, ", and "), luck_of(request, platform),
+      certain_terms(request.options.protocol, platform, layout, result), again));
 }
 
 void print_report(const Request& request, const Platform& platform, Layout layout, const Result& result,

@@ -179,6 +179,7 @@ SystemLibrary system_library(const char* path) {
       {"libresolv.so", own_locking},
       {"libutil.so", own_locking},
       {"libanl.so", own_locking},
+      {"libnss_", own_locking},
       {"linux-vdso", own_locking},
       // The OpenMP run-times: the stand-ins are in the process in their place.
       {"libgomp.so", own_locking},
@@ -191,6 +192,7 @@ SystemLibrary system_library(const char* path) {
       {"libatomic.so", locks_for_program},
   };
   const char* const name = name_in(path);
+  if (std::strstr(path, "/gconv/") != nullptr) return own_locking;  // by which iconv converts
   for (const Known& known : table) {
     if (std::strncmp(name, known.name, std::strlen(known.name)) == 0) return known.kind;
   }

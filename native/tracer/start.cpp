@@ -31,6 +31,7 @@
 #include "native/tracer/recorder.hpp"
 #include "native/tracer/schedule_log.hpp"
 #include "native/tracer/stacks.hpp"
+#include "native/tracer/team.hpp"
 #include "native/tracer/touch.hpp"
 #include "native/tracer/watchdog.hpp"
 #include "native/tracer/words.hpp"
@@ -66,7 +67,13 @@ void end_other(std::uint32_t number) REQUIRES(turn) {
     return;
   }
   VirtualThread& thread = thread_of(number);
-  if (is_waiting(thread.status)) {
+  // In a team whose end nobody comes to. All its members have begun: the fork waits for them in a simulation, too.
+  if (number > 0 && has_yet_to_begin(thread)) {
+    begin_part(thread);
+    record_event(thread, end_event, 0);
+    return;
+  }
+  if (is_waiting(thread.status) || (number > 0 && has_done_its_part(thread))) {
     const CutRecord record{number};
     recorder::put(RecordKind::cut, &record, sizeof record);
     return;

@@ -91,16 +91,30 @@ void run_body(void* argument) REQUIRES(turn) {
 
 }  // namespace
 
+bool has_yet_to_begin(const VirtualThread& member) {
+  return is_in_team() && member.number < team.start.size && !member.has_begun && member.status != ThreadStatus::idle;
+}
+
+bool has_done_its_part(const VirtualThread& member) {
+  return is_in_team() && member.number < team.start.size && member.status == ThreadStatus::idle;
+}
+
+void begin_part(VirtualThread& member) {
+  record_event(member, team_event(EventKind::team_begin), 0);
+  close_pages(member, Closing::at_synchronisation);
+  member.has_begun = true;
+}
+
 std::uint32_t current_team_size() {
   return is_in_team() ? team.start.size : 1;
 }
 
 void work_in_teams(VirtualThread& self) {
   for (;;) {
-    record_event(self, team_event(EventKind::team_begin), 0);
-    close_pages(self, Closing::at_synchronisation);
+    begin_part(self);
     sdsm_call_on_stack(self.stack.end, run_body, &self);
     close_pages(self, Closing::at_synchronisation);
+    self.has_begun = false;
     stop(self, ThreadStatus::idle);
     if (++team.arrived == team.start.size) wake(thread_of(0), latest_clock());
     schedule();

@@ -8,6 +8,13 @@ namespace sdsm::tracer {
 /// What a thread other than the initial one does for the whole run: its part in one team after the other.
 [[noreturn]] void work_in_teams(VirtualThread& self) REQUIRES(turn);
 
+/// Of a thread other than the initial one: whether it is a member of the current team that has not run yet, or waits for
+/// the others at its end.
+bool has_yet_to_begin(const VirtualThread& member) REQUIRES(turn);
+bool has_done_its_part(const VirtualThread& member) REQUIRES(turn);
+/// Event: team_begin.
+void begin_part(VirtualThread& member) REQUIRES(turn);
+
 /// Ends the caller's interval with `event`, whose value is the team's size, and waits for the team.
 void wait_for_team(const trace::Event& event) REQUIRES(turn);
 

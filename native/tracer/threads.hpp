@@ -134,6 +134,7 @@ struct VirtualThread {
   Steps steps GUARDED_BY(turn);
   BlindWait blind_wait GUARDED_BY(turn);
   bool is_in_interval GUARDED_BY(turn) = false;
+  bool has_begun GUARDED_BY(turn) = false;            ///< its part in the current team
   bool spins GUARDED_BY(turn) = false;                ///< it has only looked at a flag since its last event
   bool is_split GUARDED_BY(turn) = false;             ///< its pages were closed in between, since it last synchronised
   GrowingArray<Touch> touches GUARDED_BY(turn);       ///< of the interval that it is in

@@ -255,3 +255,15 @@ def test_a_thread_that_starts_slowly_reads_the_environment_before_it_is_shared(t
     subprocess.run(["gcc", "-fopenmp", "-o", tmp_path / "p", tmp_path / "p.c"], check=True)
     done = subprocess.run([BUILD / "sdsm-run", "-q", "-n", "2", "--", tmp_path / "p"], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("thread", [0, 1, 2])
+@pytest.mark.parametrize("how", ["exit", "quick_exit", "_exit", "computing", "locked"])
+def test_what_ends_inside_a_region_is_predicted_up_to_there(tmp_path, how, thread):
+    """Who had not begun the region, or had done its part, was waited for in the simulation for ever."""
+    trace = tmp_path / "p.trace"
+    words = ["sdsm", "trace", "-q", "-n", 3, "--passes", 2, "-o", trace, "--", PROGRAM, how, thread, 0]
+    subprocess.run([str(BUILD / words[0]), *map(str, words[1:])], check=True, capture_output=True, timeout=100)
+    simulated = [BUILD / "sdsm", "simulate", "-q", "-p", "p3-score", "-n", "3", trace]
+    done = subprocess.run([str(word) for word in simulated], capture_output=True, text=True, timeout=100)
+    assert (done.returncode, "makespan" in done.stdout) == (0, True), done.stderr

@@ -178,6 +178,25 @@ def test_a_library_of_fortran_that_comes_by_dlopen_prints(tmp_path):
         assert lines(tmp_path, command, "./main", "./library.so") == ["from c", "from fortran", "from c again"]
 
 
+def test_what_the_c_library_loads_for_itself_is_no_library_of_the_program(tmp_path):
+    """By iconv, say: nobody can link that to the program, as a note advised."""
+    source = r"""
+    #include <iconv.h>
+    #include <stdio.h>
+    int main(void) {
+      int opened = 0;
+    #pragma omp parallel reduction(+ : opened)
+      opened += iconv_open("UTF-16LE", "UTF-8") != (iconv_t)-1;
+      puts(opened > 1 ? "opened" : "not opened");
+    }
+    """
+    (tmp_path / "main.c").write_text(source)
+    build(tmp_path, "gcc", "-o", "main", "main.c")
+    for command in (RUN, TRACE):
+        done = subprocess.run([*map(str, command), "./main"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+        assert (done.stdout, "dlopen" in done.stderr) == ("opened\n", False), done.stderr
+
+
 @pytest.mark.parametrize("command", [RUN, TRACE], ids=["run", "trace"])
 def test_a_constructor_of_what_comes_by_dlopen_may_wait_for_another_thread(tmp_path, command):
     """The dynamic linker is locked meanwhile: nothing that others need of this process may look a function up."""
