@@ -8,8 +8,8 @@ namespace sdsm::tracer {
 /// What a thread other than the initial one does for the whole run: its part in one team after the other.
 [[noreturn]] void work_in_teams(VirtualThread& self) REQUIRES(turn);
 
-/// Of a thread other than the initial one: whether it is a member of the current team that has not run yet, or waits for
-/// the others at its end.
+/// Of a thread other than the initial one: whether it is a member of the current team that has not run yet, or waits at
+/// its end for the others.
 bool has_yet_to_begin(const VirtualThread& member) REQUIRES(turn);
 bool has_done_its_part(const VirtualThread& member) REQUIRES(turn);
 /// Event: team_begin.

@@ -259,9 +259,10 @@ ON_HOSTS = (*hosts(2), "--export", "FAIL_CALL")
 @pytest.mark.parametrize(
     ("call", "options", "pattern"),
     [
-        (f"fork {EAGAIN} 2", ("-n", 3), r"no process can be started .*`ulimit -u`"),
-        (f"fork {EAGAIN} 2", ON_HOSTS, r"host b: .*no process can be started .*`ulimit -u`"),
-        (f"fork {EAGAIN} 2", (*ON_HOSTS, "--threads-per-node", 2), r"host b: .*no process can be started .*`ulimit -u`"),
+        # The first one lists the libraries of the program.
+        (f"fork {EAGAIN} 3", ("-n", 3), r"no process can be started .*`ulimit -u`"),
+        (f"fork {EAGAIN} 3", ON_HOSTS, r"host b: .*no process can be started .*`ulimit -u`"),
+        (f"fork {EAGAIN} 3", (*ON_HOSTS, "--threads-per-node", 2), r"host b: .*no process can be started .*`ulimit -u`"),
         (f"pthread_create {EAGAIN} 1", ("-n", 3), r"process \d on node \d ended the run: no thread .*ulimit -u"),
         (f"memfd_create {EMFILE} 2", ("-n", 3), r"a node's memory cannot be made: .*ulimit -n"),
         (f"memfd_create {EMFILE} 1", ON_HOSTS, r"host [ab]: a node's memory cannot be made: .*ulimit -n"),
