@@ -112,9 +112,15 @@ SDSM_ENTRY int cnd_broadcast(cnd_t* condition) {
 
 namespace {
 
+/// A wait may end early, as it may at any time, and then the caller looks again. It has to: who changes what is waited
+/// for by a plain store, and sees no waiter in a copy of its own, neither wakes nor changes the word, where that is one
+/// beside (the C++ library's, of small variables). And a caller that has lost its compare-and-exchanges to others waits
+/// for another value than the one that it looked at before (std::counting_semaphore: 2 of 2, which nobody changes).
+enum class Early : std::uint8_t { may_end, never };
+
 /// The kernel's answer: negative errors. `limit`: by the clock; null: none.
-long wait_for_change(const volatile std::uint32_t* word, std::uint32_t expected, clockid_t clock,
-                     const timespec* limit) {
+long wait_for_change(const volatile std::uint32_t* word, std::uint32_t expected, clockid_t clock, const timespec* limit,
+                     Early early) {
   const auto left_ns = [&](std::uint64_t& ns) { return limit == nullptr || patience_until(clock, limit, ns); };
   std::uint64_t patience_ns = engine::for_ever;
   if (!left_ns(patience_ns)) return -EINVAL;
@@ -132,8 +138,10 @@ long wait_for_change(const volatile std::uint32_t* word, std::uint32_t expected,
       return -EAGAIN;
     }
     const bool is_last = patience_ns <= engine::time_between_looks_ns;
-    if (engine::await(word, std::min(patience_ns, engine::time_between_looks_ns), !is_last)) return 0;
+    const bool goes_on = !is_last && early == Early::never;
+    if (engine::await(word, std::min(patience_ns, engine::time_between_looks_ns), goes_on)) return 0;
     if (is_last) return -ETIMEDOUT;
+    if (!goes_on) return 0;
     left_ns(patience_ns);
   }
 }
@@ -161,8 +169,10 @@ long use_futex(const volatile std::uint32_t* word, int operation, std::uint32_t 
     case FUTEX_WAKE_BITSET: return engine::wake(word, compared == FUTEX_BITSET_MATCH_ANY ? value : everybody);
     case FUTEX_WAIT:
       if (limit != nullptr && !add_now(*limit, from_now)) return -EINVAL;
-      return wait_for_change(word, value, CLOCK_MONOTONIC, limit != nullptr ? &from_now : nullptr);
-    case FUTEX_WAIT_BITSET: return wait_for_change(word, value, clock, limit);
+      // Who waits again after an early end would begin the time anew.
+      if (limit != nullptr) return wait_for_change(word, value, CLOCK_MONOTONIC, &from_now, Early::never);
+      return wait_for_change(word, value, clock, nullptr, Early::may_end);
+    case FUTEX_WAIT_BITSET: return wait_for_change(word, value, clock, limit, Early::may_end);
     case FUTEX_CMP_REQUEUE:
       engine::see_all();
       if (*word != compared) return -EAGAIN;

@@ -464,6 +464,33 @@ int main(void) {
 """
 
 
+@pytest.mark.parametrize("command", [RUN, COMPANIONS], ids=["run", "companions"])
+def test_a_futex_without_a_limit_from_now_ends_now_and_then_for_its_caller_to_look(tmp_path, command):
+    """A semaphore of the C++ library waits for its value to change from one that it has again: nobody wakes it then (one
+    of 150 runs of queues.cpp). And nobody wakes who waits for a small variable, if a copy of their number is older."""
+    source = r"""
+#include <linux/futex.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+static int word;
+int main(void) {
+  struct timespec limit;
+  clock_gettime(CLOCK_MONOTONIC, &limit);
+  limit.tv_sec += 1000;
+  const long waited = syscall(SYS_futex, &word, FUTEX_WAIT, 0, NULL, NULL, 0);
+  printf("%ld %ld\n", waited, syscall(SYS_futex, &word, FUTEX_WAIT_BITSET, 0, &limit, NULL, FUTEX_BITSET_MATCH_ANY));
+  int threads = 0;
+#pragma omp parallel reduction(+ : threads)
+  ++threads;
+  return threads < 2;
+}
+"""
+    compiled(tmp_path, "early", source)
+    assert done(tmp_path, command, "./early").stdout == "0 0\n"
+
+
 @pytest.mark.parametrize("threads", [(RUN, 3), (COMPANIONS, 4), (TRACE, 3)], ids=["run", "companions", "trace"])
 def test_a_futex_lasts_as_long_as_its_limit_and_no_wake_is_lost(tmp_path, threads):
     """A wait that looks again every 5 ms lost wakes in between: 11 of 100, and lasted 2 to 10 times its limit."""
