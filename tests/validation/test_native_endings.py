@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
@@ -257,13 +258,39 @@ def test_a_thread_that_starts_slowly_reads_the_environment_before_it_is_shared(t
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def is_predicted(folder: Path, *program: object) -> bool:
+    """Traces it with 3 threads, and simulates that."""
+    trace = folder / "p.trace"
+    words = [BUILD / "sdsm", "trace", "-q", "-n", 3, "--passes", 2, "-o", trace, "--", *program]
+    subprocess.run([str(word) for word in words], check=True, capture_output=True, timeout=100)
+    simulated = [BUILD / "sdsm", "simulate", "-q", "-p", "p3-score", "-n", "3", trace]
+    done = subprocess.run([str(word) for word in simulated], capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stderr
+    return "makespan" in done.stdout
+
+
 @pytest.mark.parametrize("thread", [0, 1, 2])
 @pytest.mark.parametrize("how", ["exit", "quick_exit", "_exit", "computing", "locked"])
 def test_what_ends_inside_a_region_is_predicted_up_to_there(tmp_path, how, thread):
-    """Who had not begun the region, or had done its part, was waited for in the simulation for ever."""
-    trace = tmp_path / "p.trace"
-    words = ["sdsm", "trace", "-q", "-n", 3, "--passes", 2, "-o", trace, "--", PROGRAM, how, thread, 0]
-    subprocess.run([str(BUILD / words[0]), *map(str, words[1:])], check=True, capture_output=True, timeout=100)
-    simulated = [BUILD / "sdsm", "simulate", "-q", "-p", "p3-score", "-n", "3", trace]
-    done = subprocess.run([str(word) for word in simulated], capture_output=True, text=True, timeout=100)
-    assert (done.returncode, "makespan" in done.stdout) == (0, True), done.stderr
+    assert is_predicted(tmp_path, PROGRAM, how, thread, 0)
+
+
+@pytest.mark.parametrize("thread", [0, 1, 2])
+def test_nobody_waits_in_a_simulation_for_a_region_that_a_thread_has_left_by_exit(tmp_path, thread):
+    """If the first ends it, the others have yet to begin; if the last does, they have done their part."""
+    source = r"""
+    #include <omp.h>
+    #include <stdlib.h>
+    static int filled[10000];
+    int main(int argc, char** argv) {
+      const int who = atoi(argv[1]);
+    #pragma omp parallel for
+      for (int i = 0; i < 10000; ++i) filled[i] = i;
+    #pragma omp parallel
+      if (omp_get_thread_num() == who) exit(0);
+      return 1;
+    }
+    """
+    (tmp_path / "leaves.c").write_text(source)
+    subprocess.run(["gcc", "-O1", "-fopenmp", "leaves.c", "-o", "leaves"], cwd=tmp_path, check=True)
+    assert is_predicted(tmp_path, tmp_path / "leaves", thread)
