@@ -43,7 +43,7 @@ NEAREST = {
     "WROL": "WROR", "WRWH": "WROH", "WRWL": "WROH", "WRWR": "WROH", "RROR": "WROH", "RRWR": "WROH", "WUMR": "RUMR", "RUMR": "WUMR",
 }  # fmt: skip
 MESSAGE_COSTS = ("message.fixed", "message.per-byte")
-PER_BYTE = {f"{unit}/B": factor for unit, factor in TIMES_US.items()}
+PER_BYTE = {f"{unit}/B": TIMES_US[unit] for unit in ("us", "ns", "ps")}
 #: Home pages that the last thread to come to a barrier wrote before.
 DIRTY = re.compile(r"barrier\.dirty([1-9][0-9]{0,6})")
 #: The same of pages none of which lies beside another.

@@ -18,7 +18,8 @@ BANDWIDTHS: Mapping[str, float] = {
     **{f"{prefix}bps": factor / 8 for prefix, factor in (("", 1.0), ("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12))},
     **{f"{prefix}Bps": factor for prefix, factor in (("", 1.0), ("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12))},
 }
-TIMES_US: Mapping[str, float] = {"s": 1e6, "ms": 1e3, "us": 1.0, "ns": 1e-3, "ps": 1e-6}
+#: As the commands in C++ take them (parse_seconds() of models/units.cpp).
+TIMES_US: Mapping[str, float] = {"s": 1e6, "ms": 1e3, "us": 1.0, "ns": 1e-3, "ps": 1e-6, "min": 6e7, "h": 3.6e9}
 MOST_FRAME_BYTES = 1 << 40  # as `sdsm costs` takes it
 SIZES: Mapping[str, float] = {"B": 1.0, "kB": 1e3, "MB": 1e6, "KiB": 1024.0, "MiB": 1048576.0}
 
@@ -60,11 +61,20 @@ def quantity(text: str, units: Mapping[str, float]) -> float:
     """Of "8us" in the base of `units`. Raises ValueError."""
     for unit in sorted(units, key=len, reverse=True):
         if text.endswith(unit):
-            value = float(text.removesuffix(unit)) * units[unit]
+            value = _number(text.removesuffix(unit)) * units[unit]
             if not math.isfinite(value) or value < 0:
                 break
             return value
-    raise ValueError(f"'{text}' is no quantity in one of {', '.join(units)}")
+    has_no_unit = math.isfinite(_number(text))
+    raise ValueError(f"'{text}' {'has no unit' if has_no_unit else 'is no quantity'}. Write a number and one of {', '.join(units)}")
+
+
+def _number(text: str) -> float:
+    """NaN for what is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
 
 
 def network_of(root: ElementTree.Element, file: str) -> Network:

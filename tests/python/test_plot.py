@@ -11,7 +11,7 @@ import pytest
 
 from legends import data_under_legends
 from run_results import ORIGIN, native, simulation
-from sdsm_plot.command import main
+from sdsm_plot.command import main, seconds
 from sdsm_plot.figure import draw
 from sdsm_plot.results import MEASURED, PREDICTED, read
 from sdsm_plot.series import NoReference, by_program
@@ -292,6 +292,11 @@ def test_what_is_no_result_is_refused_in_one_line(files, tmp_path, capsys, docum
     assert not (tmp_path / "plots").exists()
 
 
+@pytest.mark.parametrize(("text", "time_s"), [("7.5s", 7.5), ("80ms", 0.08), ("2min", 120), ("1.5h", 5400), ("", None)])
+def test_a_time_may_have_each_unit_that_sdsm_simulate_takes(text, time_s):
+    assert seconds(text) == (None if time_s is None else pytest.approx(time_s))
+
+
 def test_slips_are_told_in_one_line(files, tmp_path, capsys):
     (name,) = files(simulation(2, 5))
     folder = str(tmp_path / "plots")
@@ -300,7 +305,8 @@ def test_slips_are_told_in_one_line(files, tmp_path, capsys):
         ([name, "-o", folder], "no result of one thread"),
         (["nowhere.json", "-o", folder], "nowhere.json"),
         ([str(tmp_path), "-o", folder], "a folder"),
-        ([name, "-o", folder, "--sequential-time", "8"], "--sequential-time"),
+        ([name, "-o", folder, "--sequential-time", "8"], "'8' has no unit. Write a number and one of s, ms"),
+        ([name, "-o", folder, "--sequential-time", "eights"], "'eights' is no quantity"),
         ([name, "-o", folder, "--sequential-time", "0s"], "above zero"),
         ([name], "--output"),
     ):
