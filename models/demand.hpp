@@ -2,6 +2,8 @@
 /// waits until the number plus `add` is at most `limit`, then adds; who gives it back subtracts.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace sdsm {
@@ -19,5 +21,33 @@ inline constexpr Demand mutex_demand{1, 1};
 inline constexpr Demand semaphore_demand{1, 0};  ///< the number is minus the semaphore's value
 inline constexpr Demand writer_demand{1 << 30, 1 << 30};
 inline constexpr Demand reader_demand{1, (1 << 30) - 1};
+
+/// What an object's number counts.
+enum class Counted : std::uint8_t {
+  holders,  ///< of a mutex or spin lock
+  permits,  ///< of a semaphore, taken from 0
+  readers,  ///< or a writer
+  parties,  ///< that meet at a barrier
+};
+inline constexpr std::size_t counted_kinds = 4;
+
+constexpr Counted counted_by(const Demand& demand) {
+  if (demand == mutex_demand) return Counted::holders;
+  return demand == semaphore_demand ? Counted::permits : Counted::readers;
+}
+
+/// Of whatever object lies at an address. An object may follow one of another kind that nobody has destroyed, as the C
+/// library has nothing to free, so each kind has its own: a mutex that needs no call to begin is not held there.
+class Numbers {
+ public:
+  std::int32_t& operator[](Counted what) { return numbers_[static_cast<std::size_t>(what)]; }
+  std::int32_t operator[](Counted what) const { return numbers_[static_cast<std::size_t>(what)]; }
+  bool allow(const Demand& demand) const { return demand.can_be_met((*this)[counted_by(demand)]); }
+  void add(const Demand& demand) { (*this)[counted_by(demand)] += demand.add; }
+  void subtract(const Demand& demand) { (*this)[counted_by(demand)] -= demand.add; }
+
+ private:
+  std::array<std::int32_t, counted_kinds> numbers_{};
+};
 
 }  // namespace sdsm

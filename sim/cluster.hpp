@@ -141,6 +141,7 @@ class Cluster {
   AtomicOperations atomics;
   bool extrapolated_barrier = false;
   bool extrapolated_lock = false;
+  bool ends_in_region = false;     ///< Program::ends_in_region
   bool has_unknown_turns = false;  ///< an ordered region of an older trace went when it came
   bool extrapolated_atomic = false;
   /// There was a fence or an atomic operation at a home: from then on changes go home before a thread waits at a

@@ -31,6 +31,17 @@ void HeldLocks::give(LockId lock) {
   memory_.release(lock);
 }
 
+void HeldLocks::give_all() {
+  while (!held_.empty()) {
+    const LockId last = held_.back().lock;
+    if (memory_.has(last)) {
+      give(last);
+    } else {
+      held_.pop_back();  // another thread has given it back
+    }
+  }
+}
+
 std::vector<LockId>::const_iterator HeldLocks::claim(const std::vector<LockId>& wanted, std::size_t from) {
   thread_.catch_up_and_wait();
   const auto first = wanted.begin() + static_cast<std::ptrdiff_t>(from);

@@ -17,6 +17,7 @@ class HeldLocks {
 
   void take(LockId lock, bool only_tries);
   void give(LockId lock);
+  void give_all();
 
  private:
   struct Held {

@@ -97,9 +97,24 @@ void Player::touch(const trace::TouchRun& run) {
 }
 
 void Player::acquire(LockId lock, const trace::Event& event) {
-  if (!may_be_tried(static_cast<trace::LockClass>(event.detail))) return memory_->acquire(lock, turn_of(event));
+  if (!may_be_tried(static_cast<trace::LockClass>(event.detail))) {
+    memory_->acquire(lock, turn_of(event));
+    sections_.push_back(lock);
+    return;
+  }
   // In a recorded order they are granted as they were.
   locks_.take(lock, was_tried(event) && !cluster_.order);
+}
+
+void Player::release(LockId lock, const trace::Event& event) {
+  if (may_be_tried(static_cast<trace::LockClass>(event.detail))) return locks_.give(lock);
+  std::erase(sections_, lock);
+  memory_->release(lock);
+}
+
+void Player::give_locks_back() {
+  locks_.give_all();
+  for (const LockId lock : sections_) memory_->release(lock);
 }
 
 std::optional<std::uint64_t> Player::turn_of(const trace::Event& acquire) {
@@ -153,13 +168,7 @@ void Player::close(const trace::Event& event) {
       perform(executed_single_ ? Directive::copyprivate_gives : Directive::copyprivate_takes, team);
       break;
     case EventKind::acquire: acquire(lock, event); break;
-    case EventKind::release:
-      if (may_be_tried(static_cast<trace::LockClass>(event.detail))) {
-        locks_.give(lock);
-      } else {
-        memory_->release(lock);
-      }
-      break;
+    case EventKind::release: release(lock, event); break;
     case EventKind::post: memory_->post(event.object, {event.value}); break;
     case EventKind::wait: memory_->wait(event.object, {event.value}); break;
     case EventKind::take: memory_->wait(flag_of(lock), taken_by(event)); break;
@@ -171,10 +180,12 @@ void Player::close(const trace::Event& event) {
     case EventKind::atomic: operate_or_reduce(event); break;
     case EventKind::fence: fence(); break;
     case EventKind::clock: note_clock(event); break;
+    case EventKind::end:
+      if (cluster_.ends_in_region) give_locks_back();
+      break;
     case EventKind::loop_begin:
     case EventKind::loop_end:
-    case EventKind::task:
-    case EventKind::end: break;  // cost nothing by themselves
+    case EventKind::task: break;  // cost nothing by themselves
   }
 }
 

@@ -33,6 +33,9 @@ class Player {
   void work(const trace::Interval& interval);
   void touch(const trace::TouchRun& run);
   void acquire(LockId lock, const trace::Event& event);
+  void release(LockId lock, const trace::Event& event);
+  /// The program ends in a region. Who came first under these locks in the trace may come later here.
+  void give_locks_back();
   std::optional<std::uint64_t> turn_of(const trace::Event& acquire);
   void close(const trace::Event& event);
   /// `team`: threads in the team, for directives with a barrier; else 0.
@@ -54,6 +57,7 @@ class Player {
   std::unique_ptr<IntervalSource> source_;
   std::unique_ptr<Memory> memory_;
   HeldLocks locks_;
+  std::vector<LockId> sections_;  ///< locks that it has and that no program may try to take
   unsigned clock_rank_;
   std::uint64_t clock_calls_;
   std::vector<trace::ReductionPart> reductions_;

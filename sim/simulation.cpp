@@ -225,6 +225,12 @@ void play(simgrid::s4u::Engine& engine, const Topology& topology, Cluster& clust
   engine.run();
   if (failure) std::rethrow_exception(failure);
 
+  // Who still waits may wait for what a thread took with it to the program's end, before it here and after it in the
+  // trace. A thread that is through tells this from threads that stop each other.
+  if (cluster.ends_in_region && std::ranges::any_of(players, [](const auto& player) { return player->finished(); })) {
+    return;
+  }
+
   std::vector<std::string> stuck;
   for (const auto& player : players) {
     if (!player->finished()) stuck.push_back(player->position());
@@ -307,6 +313,7 @@ Result simulate(const Platform& platform, Layout layout, NetworkKind kind, Progr
   Cluster cluster(clock, *network, topology, layout, costs, program.regions, options);
   cluster.idle = std::make_unique<IdleNetwork>(topology, row.model, costs);
   if (!program.has_operations) cluster.rights->expect_no_operations();
+  cluster.ends_in_region = program.ends_in_region;
   if (program.has_spins) cluster.spins.emplace(layout.processes());
   // One process meets nobody, and a run of one records nothing.
   if (program.order && takes_faults(layout)) cluster.order.emplace(std::move(*program.order), layout, program.regions);

@@ -20,7 +20,7 @@ namespace {
 
 using engine::Demand;
 
-constinit std::vector<std::pair<const void*, std::int32_t>> early_numbers GUARDED_BY(application);
+constinit std::vector<std::pair<const void*, ObjectNumber>> early_numbers GUARDED_BY(application);
 constinit std::uint64_t own_numbers GUARDED_BY(application) = 0;
 
 NamedLock& named(const volatile void* object) REQUIRES(application) {
@@ -51,7 +51,7 @@ bool is_shared(const volatile void* address) {
 }
 
 void send_early_numbers() {
-  for (const auto& [object, number] : early_numbers) engine::set_number(object, number);
+  for (const auto& [object, set] : early_numbers) engine::set_number(object, set.what, set.number);
 }
 
 }  // namespace sdsm::dsm
@@ -97,19 +97,22 @@ std::uint32_t* times_held(const volatile void* object) {
   return lock.depth == 0 ? nullptr : &lock.depth;
 }
 
-void set_number(const volatile void* object, std::int32_t number) {
+void set_number(const volatile void* object, Counted what, std::int32_t number) {
   if (!is_shared(object)) return;
   application.check();
+  const ObjectNumber set{.what = what, .number = number};
   if (!is_running) {
-    early_numbers.emplace_back(const_cast<const void*>(object), number);
+    early_numbers.emplace_back(const_cast<const void*>(object), set);
     return;
   }
-  ask_manager(named(object).id, WireKind::object_set, static_cast<std::uint32_t>(number));
+  ask_manager(named(object).id, WireKind::object_set, std::bit_cast<std::uint64_t>(set));
 }
 
-std::int32_t number_of(const volatile void* object) {
+std::int32_t number_of(const volatile void* object, Counted what) {
   application.check();
-  return static_cast<std::int32_t>(ask_manager(named(object).id, WireKind::object_number));
+  const ObjectNumber asked{.what = what};
+  return static_cast<std::int32_t>(
+      ask_manager(named(object).id, WireKind::object_number, std::bit_cast<std::uint64_t>(asked)));
 }
 
 bool meet(const volatile void* barrier) {

@@ -26,7 +26,7 @@ struct Waiter {
 };
 /// A lock, or an object of native/pthreads/engine.hpp.
 struct Lock {
-  std::int32_t number = 0;
+  Numbers numbers;
   ProcessId holder{};  ///< who took it last
   std::uint64_t grants = 0;
   std::deque<Waiter> queue;
@@ -69,12 +69,12 @@ bool is_enlisted(const Lock& lock, ProcessId process) {
 
 bool may_go(const Lock& lock, const Waiter& waiter) REQUIRES(handling) {
   if (waiter.waits_for_wake) return !is_enlisted(lock, waiter.process);
-  if (!waiter.demand.can_be_met(lock.number)) return false;
+  if (!lock.numbers.allow(waiter.demand)) return false;
   return !waiter.has_turn || has_come(waiter.turn);
 }
 
 void grant(Lock& lock, const Waiter& waiter, GrantSays what = GrantSays::yours) REQUIRES(handling) {
-  if (!waiter.waits_for_wake) lock.number += waiter.demand.add;
+  if (!waiter.waits_for_wake) lock.numbers.add(waiter.demand);
   lock.holder = waiter.process;
   answer_grant(waiter.process, {.kind = WireKind::lock_grant,
                                 .generation = newest_generation(),
@@ -107,7 +107,7 @@ void end_wait(Lock& lock, ProcessId process, bool stays_enlisted) REQUIRES(handl
 
 void meet(Lock& lock, ProcessId from) REQUIRES(handling) {
   const Waiter self{.process = from, .waits_for_wake = true};
-  if (static_cast<std::int32_t>(lock.enlisted.size()) + 1 < lock.number) {
+  if (static_cast<std::int32_t>(lock.enlisted.size()) + 1 < lock.numbers[Counted::parties]) {
     lock.enlisted.push_back(from);
     lock.queue.push_back(self);
     return;
@@ -148,8 +148,9 @@ void try_lock(ProcessId from, const Head& head) {
 void give_lock_back(const Head& head) {
   Lock& lock = office.locks[head.address];
   const Demand demand = demand_of(head);
-  lock.number -= demand.add;
-  if (demand.limit > 0) lock.number = std::max(lock.number, 0);
+  lock.numbers.subtract(demand);
+  std::int32_t& number = lock.numbers[counted_by(demand)];
+  if (demand.limit > 0) number = std::max(number, 0);
   grant_all(lock);
 }
 
@@ -157,8 +158,15 @@ void serve_object(ProcessId from, const Head& head) {
   Lock& lock = office.locks[head.address];
   switch (head.kind) {
     case WireKind::object_give: give_lock_back(head); return answer_value(from, 0);
-    case WireKind::object_set: lock.number = static_cast<std::int32_t>(head.value); return answer_value(from, 0);
-    case WireKind::object_number: return answer_value(from, static_cast<std::uint64_t>(lock.number));
+    case WireKind::object_set: {
+      const auto set = std::bit_cast<ObjectNumber>(head.value);
+      lock.numbers[set.what] = set.number;
+      return answer_value(from, 0);
+    }
+    case WireKind::object_number: {
+      const Counted what = std::bit_cast<ObjectNumber>(head.value).what;
+      return answer_value(from, static_cast<std::uint64_t>(lock.numbers[what]));
+    }
     case WireKind::object_meet: return meet(lock, from);
     case WireKind::object_enlist: lock.enlisted.push_back(from); return answer_value(from, 0);
     case WireKind::object_await:

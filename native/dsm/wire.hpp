@@ -9,6 +9,7 @@
 #include <cstring>
 #include <optional>
 
+#include "models/demand.hpp"
 #include "models/jiajia/messages.hpp"
 #include "models/page_sharing.hpp"
 #include "models/scash/messages.hpp"
@@ -49,8 +50,8 @@ enum class WireKind : std::uint8_t {
   lock_name,  ///< address of the lock object; value: LockClass. Answer: done; value: LockId
   // Of other synchronisation objects of the C library (native/pthreads/engine.hpp). address: LockId of the object.
   object_give,    ///< as lock_release. Answer: done
-  object_set,     ///< value: its number. Answer: done
-  object_number,  ///< Answer: done; value
+  object_set,     ///< value: ObjectNumber. Answer: done
+  object_number,  ///< value: ObjectNumber, asked for. Answer: done; value: the number
   object_meet,    ///< Answer: lock_grant (when all have come)
   object_enlist,  ///< Answer: done
   object_await,   ///< value: as of object_leave. Answer: lock_grant (when it is no longer enlisted)
@@ -100,6 +101,14 @@ enum class WireKind : std::uint8_t {
 enum class ExitKind : std::uint64_t { normal, quick, immediate };
 
 enum class GrantSays : std::uint64_t { yours, too_late, last_to_meet };
+
+/// One of an object's numbers, as a message's value.
+struct ObjectNumber {
+  Counted what{};
+  std::uint8_t unused[3]{};
+  std::int32_t number = 0;
+};
+static_assert(sizeof(ObjectNumber) == sizeof(std::uint64_t));
 
 /// A turn in an ordered loop: the loop's number, and the first iteration of the chunk that wants to go on.
 struct OrderedTurn {

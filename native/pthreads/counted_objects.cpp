@@ -12,6 +12,7 @@
 
 using namespace sdsm;
 using namespace sdsm::pthreads;
+using engine::Counted;
 using engine::reader_demand;
 using engine::semaphore_demand;
 using engine::writer_demand;
@@ -50,14 +51,7 @@ int try_lock(pthread_rwlock_t* rwlock, engine::Demand demand) {
 SDSM_ENTRY int sem_init(sem_t* semaphore, int is_shared, unsigned value) noexcept {
   SDSM_NEXT_FUNCTION NextFunction<int(sem_t*, int, unsigned)> real{"sem_init"};
   const int answer = real(semaphore, is_shared, value);
-  if (answer == 0) engine::set_number(semaphore, -static_cast<int>(value));
-  return answer;
-}
-SDSM_ENTRY int sem_destroy(sem_t* semaphore) noexcept {
-  SDSM_NEXT_FUNCTION NextFunction<int(sem_t*)> real{"sem_destroy"};
-  const int answer = real(semaphore);
-  // Its memory may become another object.
-  if (answer == 0) engine::set_number(semaphore, 0);
+  if (answer == 0) engine::set_number(semaphore, Counted::permits, -static_cast<int>(value));
   return answer;
 }
 SDSM_ENTRY int sem_wait(sem_t* semaphore) {
@@ -92,7 +86,7 @@ SDSM_ENTRY int sem_post(sem_t* semaphore) noexcept {
 SDSM_ENTRY int sem_getvalue(sem_t* semaphore, int* value) noexcept {
   SDSM_NEXT_FUNCTION NextFunction<int(sem_t*, int*)> real{"sem_getvalue"};
   if (!engine::has_object(semaphore)) return real(semaphore, value);
-  *value = -engine::number_of(semaphore);
+  *value = -engine::number_of(semaphore, Counted::permits);
   return 0;
 }
 
@@ -132,13 +126,7 @@ SDSM_ENTRY int pthread_barrier_init(pthread_barrier_t* barrier, const pthread_ba
   SDSM_NEXT_FUNCTION NextFunction<int(pthread_barrier_t*, const pthread_barrierattr_t*, unsigned)> real{
       "pthread_barrier_init"};
   const int answer = real(barrier, attributes, count);
-  if (answer == 0) engine::set_number(barrier, static_cast<std::int32_t>(count));
-  return answer;
-}
-SDSM_ENTRY int pthread_barrier_destroy(pthread_barrier_t* barrier) noexcept {
-  SDSM_NEXT_FUNCTION NextFunction<int(pthread_barrier_t*)> real{"pthread_barrier_destroy"};
-  const int answer = real(barrier);
-  if (answer == 0) engine::set_number(barrier, 0);
+  if (answer == 0) engine::set_number(barrier, Counted::parties, static_cast<std::int32_t>(count));
   return answer;
 }
 SDSM_ENTRY int pthread_barrier_wait(pthread_barrier_t* barrier) noexcept {

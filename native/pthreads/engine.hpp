@@ -13,6 +13,7 @@ namespace sdsm::engine {
 bool has_object(const volatile void* address);
 
 /// An object has a number. times_held() knows the holder of one that was taken exclusively.
+using sdsm::Counted;
 using sdsm::Demand;
 using sdsm::mutex_demand;
 using sdsm::reader_demand;
@@ -30,11 +31,11 @@ void give(const volatile void* object, Demand demand);
 /// How often the caller holds an exclusive object, for the caller to change; null if it does not hold it.
 std::uint32_t* times_held(const volatile void* object);
 
-/// Any object's number; possible before main, too.
-void set_number(const volatile void* object, std::int32_t number);
-std::int32_t number_of(const volatile void* object);
+/// Possible before main, too.
+void set_number(const volatile void* object, Counted what, std::int32_t number);
+std::int32_t number_of(const volatile void* object, Counted what);
 
-/// Waits until as many threads as the object's number have come, which is a release and an acquire. True for one of
+/// Waits until as many threads as its parties have come, which is a release and an acquire. True for one of
 /// them. Event: meet.
 bool meet(const volatile void* barrier);
 

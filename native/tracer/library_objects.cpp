@@ -43,16 +43,16 @@ void pass(VirtualThread& self, trace::EventKind kind, const Lock& lock, std::uin
 
 /// How far the number that the events make is above the object's, which may be set, or be another's in the same memory.
 /// So of a semaphore it is how often it could be taken if it were never given.
-std::uint64_t events_beyond(const Lock& lock) REQUIRES(turn) {
-  const std::int64_t beyond = lock.added - lock.number;
+std::uint64_t events_beyond(const Lock& lock, Counted what) REQUIRES(turn) {
+  const std::int64_t beyond = lock.added - lock.numbers[what];
   return static_cast<std::uint32_t>(std::clamp(beyond, std::int64_t{INT32_MIN}, std::int64_t{INT32_MAX}));
 }
 
 /// Precondition: the number allows it, and nobody interrupts.
 void take_now(VirtualThread& self, Lock& lock, engine::Demand demand, bool only_tried) REQUIRES(turn) {
   if (demand == engine::mutex_demand) return take_free_lock(self, lock, demand, only_tried);
-  const std::uint64_t value = events_beyond(lock);
-  lock.number += demand.add;
+  const std::uint64_t value = events_beyond(lock, counted_by(demand));
+  lock.numbers.add(demand);
   lock.added += demand.add;
   lock.holder = demand.is_exclusive() ? &self : nullptr;
   lock.depth = 1;
@@ -111,7 +111,7 @@ bool take(const volatile void* object, Demand demand, std::uint64_t patience_ns)
   const Limit limit = limit_of(self, patience_ns);
   yield(self, 0);
   const Uninterrupted guard;
-  while (!demand.can_be_met(lock.number)) {
+  while (!lock.numbers.allow(demand)) {
     if (!wait_at(self, lock, limit)) return false;
   }
   take_now(self, lock, demand, false);
@@ -124,7 +124,7 @@ bool try_take(const volatile void* object, Demand demand) {
   // Others go first here, not after the test: a test that succeeded must not wait any more.
   yield(self, 0);
   const Uninterrupted guard;
-  if (!demand.can_be_met(lock.number)) return false;
+  if (!lock.numbers.allow(demand)) return false;
   take_now(self, lock, demand, true);
   return true;
 }
@@ -135,7 +135,7 @@ void give(const volatile void* object, Demand demand) {
   if (demand == mutex_demand) return give_lock_back(self, lock);
   pass(self, trace::EventKind::give, lock, 0, class_of(demand));
   const Uninterrupted guard;
-  lock.number -= demand.add;
+  lock.numbers.subtract(demand);
   lock.added -= demand.add;
   ++lock.gives;
   if (demand.is_exclusive()) {
@@ -151,16 +151,16 @@ std::uint32_t* times_held(const volatile void* object) {
   return lock.holder == &self ? &lock.depth : nullptr;
 }
 
-void set_number(const volatile void* object, std::int32_t number) {
+void set_number(const volatile void* object, Counted what, std::int32_t number) {
   enter();
   const Uninterrupted guard;
-  if (is_traced(object)) object_at(object).number = number;
+  if (is_traced(object)) object_at(object).numbers[what] = number;
 }
 
-std::int32_t number_of(const volatile void* object) {
+std::int32_t number_of(const volatile void* object, Counted what) {
   yield(running_thread(), 0);
   enter();
-  return object_at(object).number;
+  return object_at(object).numbers[what];
 }
 
 bool meet(const volatile void* barrier) {
@@ -168,8 +168,9 @@ bool meet(const volatile void* barrier) {
   Lock& lock = object_at(barrier);
   yield(self, 0);
   const Uninterrupted guard;
-  const bool is_last = ++lock.met >= lock.number;
-  const std::uint64_t all = ++lock.gives + static_cast<std::uint64_t>(lock.number - lock.met);
+  const std::int32_t parties = lock.numbers[Counted::parties];
+  const bool is_last = ++lock.met >= parties;
+  const std::uint64_t all = ++lock.gives + static_cast<std::uint64_t>(parties - lock.met);
   if (is_last) {
     lock.met = 0;
     ++lock.meetings;

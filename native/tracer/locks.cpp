@@ -86,7 +86,7 @@ class LockTable {
 constinit LockTable locks GUARDED_BY(turn);
 
 void reset(Lock& lock, LockClass lock_class) REQUIRES(turn) {
-  lock.number = 0;
+  lock.numbers = {};
   lock.holder = nullptr;
   lock.depth = 0;
   lock.lock_class = lock_class;
@@ -147,7 +147,7 @@ trace::Event ordered_event(EventKind kind) {
 }
 
 void note_holder(VirtualThread& self, Lock& lock, engine::Demand demand) REQUIRES(turn) {
-  lock.number += demand.add;
+  lock.numbers.add(demand);
   lock.holder = demand.is_exclusive() ? &self : nullptr;
   lock.depth = 1;
 }
@@ -164,8 +164,8 @@ void take_lock(VirtualThread& self, Lock& lock, engine::Demand demand) {
   // A thread whose clock is behind may ask for the lock at an earlier time. On a cluster a lock costs a multiple of the
   // slack; here it saves most hand-overs of programs with many short locks.
   constexpr std::uint64_t slack_ns = 10'000;
-  schedule(demand.can_be_met(lock.number) ? slack_ns : 0);
-  while (!demand.can_be_met(lock.number)) {
+  schedule(lock.numbers.allow(demand) ? slack_ns : 0);
+  while (!lock.numbers.allow(demand)) {
     stop(self, ThreadStatus::at_lock, &lock);
     schedule();
   }
@@ -182,7 +182,7 @@ void take_free_lock(VirtualThread& self, Lock& lock, engine::Demand demand, bool
 void give_lock_back(VirtualThread& self, Lock& lock) {
   end_interval(self, lock_event(EventKind::release, lock));
   close_pages(self, Closing::at_synchronisation);
-  lock.number = 0;
+  lock.numbers[Counted::holders] = 0;
   lock.holder = nullptr;
   lock.depth = 0;
   wake_next(lock, self.clock_ns);
@@ -218,7 +218,7 @@ bool try_acquire(LockClass lock_class, const void* address) {
   // Others go first here, not after the test: a test that succeeded must not wait any more.
   yield(self, 0);
   const Uninterrupted guard;
-  if (!mutex_demand.can_be_met(lock.number)) return false;
+  if (!lock.numbers.allow(mutex_demand)) return false;
   take_free_lock(self, lock, mutex_demand, true);
   return true;
 }

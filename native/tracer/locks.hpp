@@ -13,7 +13,7 @@ struct Lock {
   std::uint64_t key = 0;  ///< class and address; 0: the place in the table is free
   std::uint32_t id = 0;   ///< the trace's LockId
   trace::LockClass lock_class{};
-  std::int32_t number GUARDED_BY(turn) = 0;  ///< native/pthreads/engine.hpp
+  Numbers numbers GUARDED_BY(turn);
   std::uint64_t gives GUARDED_BY(turn) = 0;  ///< as the events count them; of a barrier, threads that came
   std::int64_t added GUARDED_BY(turn) = 0;   ///< the number that the events make: nobody sets it anew
   std::int32_t met GUARDED_BY(turn) = 0;     ///< threads at a barrier

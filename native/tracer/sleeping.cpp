@@ -1,6 +1,7 @@
 /// A thread that sleeps or yields waits for something that another has to do: it lets the others go on, and its virtual
 /// clock moves on by the time that it wanted to sleep. Where no other thread can go on, it sleeps.
 #include <sched.h>
+#include <threads.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -79,4 +80,17 @@ SDSM_ENTRY unsigned sleep(unsigned seconds) {
 SDSM_ENTRY int sched_yield() noexcept {
   SDSM_NEXT_FUNCTION NextFunction<int()> real{"sched_yield"};
   return let_others_go_on(0) ? 0 : real();
+}
+
+// C11's, which are no calls of the above in the C library.
+SDSM_ENTRY int thrd_sleep(const timespec* wanted, timespec* left) {
+  const int error_before = errno;
+  const bool has_slept = nanosleep(wanted, left) == 0;
+  const bool is_interrupted = !has_slept && errno == EINTR;
+  errno = error_before;
+  if (has_slept) return 0;
+  return is_interrupted ? -1 : -2;
+}
+SDSM_ENTRY void thrd_yield() {
+  sched_yield();
 }

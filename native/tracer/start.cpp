@@ -57,6 +57,16 @@ constinit Program program GUARDED_BY(turn);
 
 constexpr trace::Event end_event{trace::EventKind::end, 0, 0, 0};
 
+/// Whether the thread's last event has yet to come about. One that asks for something may be runnable, as it is told to
+/// look again in some passes and not in others.
+bool awaits_more(const VirtualThread& thread) REQUIRES(turn) {
+  using trace::EventKind;
+  if (thread.is_in_interval) return false;
+  const EventKind last = thread.last_event;
+  const bool asks = last == EventKind::acquire || last == EventKind::wait || last == EventKind::spin;
+  return is_waiting(thread.status) || (asks && thread.status != ThreadStatus::idle);
+}
+
 /// The last event of a thread that does not run when the program ends.
 void end_other(std::uint32_t number) REQUIRES(turn) {
   if (number >= thread_count()) {
@@ -73,12 +83,13 @@ void end_other(std::uint32_t number) REQUIRES(turn) {
     record_event(thread, end_event, 0);
     return;
   }
-  if (is_waiting(thread.status) || (number > 0 && has_done_its_part(thread))) {
+  if (awaits_more(thread) || (number > 0 && has_done_its_part(thread))) {
     const CutRecord record{number};
     recorder::put(RecordKind::cut, &record, sizeof record);
     return;
   }
-  const std::uint64_t compute_ns = thread.status == ThreadStatus::idle ? 0 : thread.stopwatch.elapsed_ns();
+  // Amid an interval, also where it waits in between; or its last event is over, and the next interval has yet to begin.
+  const std::uint64_t compute_ns = thread.is_in_interval ? thread.stopwatch.elapsed_ns() : 0;
   send_touches(thread);
   record_event(thread, end_event, compute_ns);
   close_pages(thread, Closing::at_synchronisation);

@@ -513,6 +513,7 @@ void record_event(VirtualThread& thread, const trace::Event& event, std::uint64_
   record.value = event.value;
   record.compute_ns = compute_ns;
   recorder::put(RecordKind::interval, &record, sizeof record);
+  thread.last_event = event.kind;
   ++thread.intervals;
 }
 

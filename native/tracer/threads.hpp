@@ -133,6 +133,7 @@ struct VirtualThread {
   FlagWait flag_wait GUARDED_BY(turn);
   Steps steps GUARDED_BY(turn);
   BlindWait blind_wait GUARDED_BY(turn);
+  trace::EventKind last_event GUARDED_BY(turn){};
   bool is_in_interval GUARDED_BY(turn) = false;
   bool has_begun GUARDED_BY(turn) = false;            ///< its part in the current team
   bool spins GUARDED_BY(turn) = false;                ///< it has only looked at a flag since its last event

@@ -49,6 +49,42 @@ TEST_CASE("a lock that is never given back stops who waits for it") {
   CHECK(contains(said, "'acquire' (object 5"));
 }
 
+TEST_CASE("a program that ends in a region keeps no lock from those who had it before in the trace") {
+  const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
+  const std::uint64_t lock = GENERATE(0, 1);
+  TestProgram program({2, 1});
+  program.joins = false;
+  program.ends_in_region = true;
+  program.acquire(0, lock);
+  program.interval(0, 500, {}, {EventKind::flush});
+  program.acquire(1, lock, 100);
+  program.release(1, lock, 200);
+  const Result result = run(p3_score(), network, program);
+  CHECK(spent(result.threads[0].whole, Spent::compute) == us(500));
+  CHECK(spent(result.threads[1].whole, Spent::compute) == us(300));
+  CHECK(result.makespan >= us(700));
+}
+
+TEST_CASE("what a thread has taken with it to the end of a program in a region, another waits for to the end") {
+  const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
+  const auto semaphore = static_cast<std::uint8_t>(trace::ObjectClass::semaphore);
+  TestProgram program({2, 1});
+  program.joins = false;
+  program.interval(0, 0, {}, {EventKind::give, semaphore, 0, 0});
+  program.interval(0, 0, {}, {EventKind::take, semaphore, 0, 0});
+  program.interval(1, 5000, {}, {EventKind::take, semaphore, 0, 0});
+  program.interval(1, 0, {}, {EventKind::give, semaphore, 0, 0});
+  const std::string said = failure(network, program);
+  CHECK(contains(said, "thread 1: waiting"));
+  CHECK(contains(said, "last event 'take'"));
+  CHECK_FALSE(contains(said, "thread 0"));
+
+  program.ends_in_region = true;
+  const Result result = run(p3_score(), network, program);
+  CHECK(spent(result.threads[1].whole, Spent::compute) == us(5000));
+  CHECK(result.makespan == result.threads[1].whole.total());
+}
+
 TEST_CASE("two locks taken in opposite orders stop both threads") {
   TestProgram program({2, 1});
   program.acquire(0, 0);

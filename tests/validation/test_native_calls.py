@@ -292,10 +292,11 @@ LIMITED_WAITS = r"""
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/uio.h>
+#include <threads.h>
 #include <time.h>
 #include <unistd.h>
 ssize_t __read_chk(int file, void* to, size_t bytes, size_t room);  // what -D_FORTIFY_SOURCE makes of read
-enum { kinds = 19, waits = 12, limit_us = 20000 };
+enum { kinds = 20, waits = 12, limit_us = 20000 };
 static double now(void) {
   struct timespec time;
   syscall(228, CLOCK_MONOTONIC, &time);
@@ -348,6 +349,7 @@ int main(void) {
       case 16: answer = clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &end, NULL); break;
       case 17: answer = nanosleep(&time, NULL); break;
       case 18: answer = usleep(limit_us); break;
+      case 19: answer = thrd_sleep(&time, NULL); break;
     }
     wrong[i % kinds] += answer != 0 || errno != expected || now() - begin < 0.9e-6 * limit_us;
   }

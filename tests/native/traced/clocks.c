@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/times.h>
+#include <threads.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -91,6 +92,10 @@ static void wait_for_times(void) {
   printf("%.6f\n", monotonic() - begin);
   begin = monotonic();
   while (monotonic() < begin + 0.02) usleep(1000);
+  printf("%.6f\n", monotonic() - begin);
+  const struct timespec sleep = {.tv_nsec = 20000000};
+  begin = monotonic();
+  thrd_sleep(&sleep, NULL);
   printf("%.6f\n", monotonic() - begin);
   begin = monotonic();
   poll(NULL, 0, 20);
