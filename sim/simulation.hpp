@@ -31,7 +31,7 @@ struct Program {
   std::uint64_t intervals = 0;  ///< of the initial thread, for progress; 0 if unknown
   bool has_spins = false;
   bool ends_in_region = false;  ///< where some threads may wait for what others have yet to do
-  bool has_operations = true;                                 ///< atomic ones or fences
+  bool has_operations = true;   ///< atomic ones or fences
   std::vector<std::vector<trace::ReductionPart>> reductions;  ///< by thread, done as Omni does them; may be empty
   std::optional<trace::Order> order;                          ///< order to repeat, of a run of the same program
 };

@@ -88,7 +88,8 @@ void end_other(std::uint32_t number) REQUIRES(turn) {
     recorder::put(RecordKind::cut, &record, sizeof record);
     return;
   }
-  // Amid an interval, also where it waits in between; or its last event is over, and the next interval has yet to begin.
+  // Amid an interval, also where it waits in between; or its last event is over, and the next interval has yet to
+  // begin.
   const std::uint64_t compute_ns = thread.is_in_interval ? thread.stopwatch.elapsed_ns() : 0;
   send_touches(thread);
   record_event(thread, end_event, compute_ns);
