@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cstring>
 
@@ -39,6 +40,7 @@ std::uint64_t handled_now() {
 
 constinit thread_local SignalState state;
 constinit thread_local std::uint32_t interruptions = 0;
+constinit thread_local std::uint32_t handler_runs = 0;
 
 /// The two kinds of handlers are one member of the structure.
 bool is_handler(const struct sigaction& action) {
@@ -60,6 +62,51 @@ void note_handler(int signal, const struct sigaction& action) {
   } else {
     handled.fetch_and(~bit, std::memory_order_relaxed);
   }
+}
+
+/// A handler of the program's, of any but its own signals. The kernel has run_handler() in its place.
+struct Chosen {
+  std::atomic<__sighandler_t> handler = SIG_DFL;
+  std::atomic<bool> has_information = false;  ///< it asked for SA_SIGINFO
+};
+constinit std::array<Chosen, 65> chosen;
+
+void run_handler(int signal, siginfo_t* info, void* context) {
+  ++handler_runs;
+  struct sigaction now {};
+  now.sa_handler = chosen[static_cast<std::size_t>(signal)].handler;
+  // Another thread may have changed it just now.
+  if (is_handler(now)) now.sa_sigaction(signal, info, context);
+}
+
+/// As sigaction(), with run_handler() in between.
+int set_action(int signal, const struct sigaction* action, struct sigaction* old) {
+  if (signal < 1 || signal >= static_cast<int>(chosen.size())) return real_sigaction(signal, action, old);
+  Chosen& place = chosen[static_cast<std::size_t>(signal)];
+  const Chosen before{place.handler.load(), place.has_information.load()};
+  struct sigaction given {};
+  if (action != nullptr) {
+    given = *action;
+    if (is_handler(given)) {
+      place.handler = given.sa_handler;
+      place.has_information = (given.sa_flags & SA_SIGINFO) != 0;
+      given.sa_sigaction = run_handler;
+      given.sa_flags |= SA_SIGINFO;
+    }
+  }
+  struct sigaction was {};
+  const int result = real_sigaction(signal, action != nullptr ? &given : nullptr, &was);
+  if (result != 0) {
+    place.handler = before.handler.load();
+    place.has_information = before.has_information.load();
+    return result;
+  }
+  if (was.sa_sigaction == run_handler) {
+    was.sa_handler = before.handler;
+    if (!before.has_information) was.sa_flags &= ~SA_SIGINFO;
+  }
+  if (old != nullptr) *old = was;
+  return 0;
 }
 
 std::uint64_t set_kernel_mask(int how, std::uint64_t set) {
@@ -121,8 +168,8 @@ std::uint32_t times_interrupted() {
 void note_interruption() {
   ++interruptions;
 }
-bool has_handlers() {
-  return handled_now() != 0;
+std::uint32_t times_handled() {
+  return handler_runs;
 }
 
 void HeldSignals::hold() {
@@ -272,7 +319,7 @@ SDSM_ENTRY int sigaction(int signal, const struct sigaction* action, struct siga
   if (action != nullptr) given = *action;
   if (!is_own(signal)) {
     given.sa_mask = without_own(given.sa_mask);
-    const int result = real_sigaction(signal, action != nullptr ? &given : nullptr, old);
+    const int result = set_action(signal, action != nullptr ? &given : nullptr, old);
     if (result == 0 && action != nullptr) note_handler(signal, given);
     return result;
   }

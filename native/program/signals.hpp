@@ -19,8 +19,8 @@ inline int standing_signal() {
 /// EINTR goes on.
 std::uint32_t times_interrupted();
 void note_interruption();
-/// Whether the program has any of its own.
-bool has_handlers();
+/// How often a handler of the program's has come to the calling thread: then such a call ends for the program, too.
+std::uint32_t times_handled();
 
 /// The C library's own function: this library interposes `sigaction`.
 int real_sigaction(int signal, const struct sigaction* action, struct sigaction* old);

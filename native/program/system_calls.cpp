@@ -241,10 +241,11 @@ Answer in_spite_of_signals(const SystemCall& inside, const Answer& over, Call ca
   const timespec whole = time != nullptr ? *time : timespec{};
   for (;;) {
     const std::uint32_t interruptions = times_interrupted();
+    const std::uint32_t handled = times_handled();
     const Answer answer = call(left);
     const bool says_so = answer.error == EINTR || (inside.answers_with_error && answer.value == EINTR);
     const bool is_interrupted = says_so && times_interrupted() != interruptions;
-    if (!inside.goes_on || !is_interrupted || has_handlers()) return answer;
+    if (!inside.goes_on || !is_interrupted || times_handled() != handled) return answer;
     if (inside.socket_limit != 0) {
       const std::int64_t limit_ns = limit_of_socket(inside.arguments[0], inside.socket_limit);
       if (limit_ns > 0 && now_ns() - begun_ns >= limit_ns) return over;

@@ -41,10 +41,11 @@ int sleep_for(timespec time, timespec& left) {
   const int error_before = errno;
   for (;;) {
     const std::uint32_t interruptions = times_interrupted();
+    const std::uint32_t handled = times_handled();
     const int result = real(&time, &left);
     if (result == 0) errno = error_before;
     const bool is_interrupted = result != 0 && errno == EINTR;
-    if (!is_interrupted || times_interrupted() == interruptions || has_handlers()) return result;
+    if (!is_interrupted || times_interrupted() == interruptions || times_handled() != handled) return result;
     time = left;
   }
 }

@@ -277,7 +277,8 @@ def test_a_program_may_take_the_address_of_malloc(tmp_path, command):
     assert done(tmp_path, command, "./taken").stdout == "0 wrong\n"
 
 
-#: Each wait is for what never comes, and ends by its limit of 20 ms. The program has no handler.
+#: Each wait is for what never comes, and ends by its limit of 20 ms. With an argument the program has a handler of a signal
+#: that never comes either.
 LIMITED_WAITS = r"""
 #define _GNU_SOURCE
 #include <errno.h>
@@ -302,7 +303,10 @@ static double now(void) {
   syscall(228, CLOCK_MONOTONIC, &time);
   return time.tv_sec + 1e-9 * time.tv_nsec;
 }
-int main(void) {
+static void stop(int number) { _exit(number); }
+int main(int argc, char** argv) {
+  (void)argv;
+  if (argc > 1) signal(SIGINT, stop);
   int pair[2];
   const int epoll = epoll_create1(0), semaphore = semget(IPC_PRIVATE, 1, 0600);
   const struct timeval limit = {0, limit_us};
@@ -503,10 +507,48 @@ def test_a_futex_lasts_as_long_as_its_limit_and_no_wake_is_lost(tmp_path, thread
 
 
 @COMMANDS
-def test_a_wait_ends_by_its_limit_and_by_no_signal_of_the_run_times(tmp_path, command):
+@pytest.mark.parametrize("has_handler", [False, True])
+def test_a_wait_ends_by_its_limit_and_by_no_signal_of_the_run_times(tmp_path, command, has_handler):
     """The tracer's signals, by which it lets other threads go on, ended nearly every wait of 20 ms with EINTR."""
     compiled(tmp_path, "waits", LIMITED_WAITS)
-    assert done(tmp_path, command, "./waits").stdout == "0 wrong\n"
+    assert done(tmp_path, command, "./waits", *(["handler"] if has_handler else [])).stdout == "0 wrong\n"
+
+
+@COMMANDS
+def test_a_signal_of_the_programs_ends_a_wait_and_its_handler_is_what_the_program_has_set(tmp_path, command):
+    source = """
+#include <errno.h>
+#include <omp.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/time.h>
+static int came;
+static void note(int number) { came += number == SIGALRM; }
+static void tell(int number, siginfo_t* info, void* context) { came += number == SIGALRM && info->si_signo == number && context; }
+int main(void) {
+  int wrong = 0;
+  struct sigaction first = {.sa_handler = note}, second = {.sa_sigaction = tell, .sa_flags = SA_SIGINFO | SA_RESETHAND}, old;
+#pragma omp parallel
+#pragma omp master
+  {
+    const struct itimerval timer = {.it_value = {0, 50000}};
+    wrong += sigaction(SIGALRM, &first, &old) != 0 || old.sa_handler != SIG_DFL;
+    setitimer(ITIMER_REAL, &timer, NULL);
+    wrong += poll(NULL, 0, 20000) != -1 || errno != EINTR || came != 1;
+    wrong += sigaction(SIGALRM, &second, &old) != 0 || old.sa_handler != note || (old.sa_flags & SA_SIGINFO) != 0;
+    wrong += sigaction(SIGALRM, NULL, &old) != 0 || old.sa_sigaction != tell || (old.sa_flags & SA_SIGINFO) == 0;
+    setitimer(ITIMER_REAL, &timer, NULL);
+    wrong += poll(NULL, 0, 20000) != -1 || errno != EINTR || came != 2;
+    wrong += signal(SIGALRM, note) != SIG_DFL;
+    wrong += signal(SIGALRM, SIG_IGN) != note || sigaction(SIGALRM, NULL, &old) != 0 || old.sa_handler != SIG_IGN;
+    wrong += sigaction(SIGKILL, &first, NULL) != -1 || errno != EINVAL || sigaction(65, &first, NULL) != -1 || errno != EINVAL;
+  }
+  printf("%d wrong\\n", wrong);
+}
+"""
+    compiled(tmp_path, "handlers", source)
+    assert done(tmp_path, command, "./handlers").stdout == "0 wrong\n"
 
 
 @COMMANDS
