@@ -26,6 +26,7 @@ class Player {
   void run();
 
   bool finished() const { return finished_; }
+  bool waits_for_object() const { return !finished_ && last_event_.kind == trace::EventKind::take; }
   /// Where the thread is, to report a run that got stuck.
   std::string position() const;
 

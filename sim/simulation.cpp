@@ -225,11 +225,10 @@ void play(simgrid::s4u::Engine& engine, const Topology& topology, Cluster& clust
   engine.run();
   if (failure) std::rethrow_exception(failure);
 
-  // Who still waits may wait for what a thread took with it to the program's end, before it here and after it in the
-  // trace. A thread that is through tells this from threads that stop each other.
-  if (cluster.ends_in_region && std::ranges::any_of(players, [](const auto& player) { return player->finished(); })) {
-    return;
-  }
+  // Who waits for a library's object then may wait for what a thread took with it to the program's end: before it here,
+  // and after it in the trace. Others may wait for that thread.
+  const auto waits_for_object = [](const auto& player) { return player->waits_for_object(); };
+  if (cluster.ends_in_region && std::ranges::any_of(players, waits_for_object)) return;
 
   std::vector<std::string> stuck;
   for (const auto& player : players) {
