@@ -69,20 +69,20 @@ struct Chosen {
   std::atomic<__sighandler_t> handler = SIG_DFL;
   std::atomic<bool> has_information = false;  ///< it asked for SA_SIGINFO
 };
-constinit std::array<Chosen, 65> chosen;
+constinit std::array<Chosen, 65> handlers;
 
 void run_handler(int signal, siginfo_t* info, void* context) {
   ++handler_runs;
   struct sigaction now {};
-  now.sa_handler = chosen[static_cast<std::size_t>(signal)].handler;
+  now.sa_handler = handlers[static_cast<std::size_t>(signal)].handler;
   // Another thread may have changed it just now.
   if (is_handler(now)) now.sa_sigaction(signal, info, context);
 }
 
 /// As sigaction(), with run_handler() in between.
 int set_action(int signal, const struct sigaction* action, struct sigaction* old) {
-  if (signal < 1 || signal >= static_cast<int>(chosen.size())) return real_sigaction(signal, action, old);
-  Chosen& place = chosen[static_cast<std::size_t>(signal)];
+  if (signal < 1 || signal >= static_cast<int>(handlers.size())) return real_sigaction(signal, action, old);
+  Chosen& place = handlers[static_cast<std::size_t>(signal)];
   const Chosen before{place.handler.load(), place.has_information.load()};
   struct sigaction given {};
   if (action != nullptr) {

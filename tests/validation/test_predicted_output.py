@@ -242,11 +242,14 @@ def test_a_program_timed_by_another_clock_has_a_measured_region_which_a_seed_doe
     result = json.loads((tmp_path / "result.json").read_text())
     assert result["makespan_s"] == pytest.approx(end - begin, abs=3e-6)
     assert result["makespan_s"] < result["whole_run"]["makespan_s"]
-    run = sdsm("run", "-n", 2, "--json", tmp_path / "run.json", "--", CLOCKS_C, "once")
-    assert run.returncode == 0, run.stderr
-    begin, end = (float(line) for line in run.stdout.split())
-    measured = json.loads((tmp_path / "run.json").read_text())
-    assert measured["makespan_s"] == pytest.approx(end - begin, rel=0.05, abs=1e-4)
+    # Both clocks are read around the same region. Another program may get the processor in between.
+    differences_s = []
+    for _ in range(5):
+        run = sdsm("run", "-n", 2, "--json", tmp_path / "run.json", "--", CLOCKS_C, "once")
+        assert run.returncode == 0, run.stderr
+        begin, end = (float(line) for line in run.stdout.split())
+        differences_s.append(abs(json.loads((tmp_path / "run.json").read_text())["makespan_s"] - (end - begin)))
+    assert min(differences_s) < 1e-4
 
 
 def test_waits_for_a_time_end_when_the_program_s_clock_shows_it(tmp_path):
