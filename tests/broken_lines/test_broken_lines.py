@@ -30,7 +30,7 @@ LINES = (
     BrokenLine("a barrier sends no diffs home", "native/dsm/synchronisation.cpp", "        flush(meeting.sync);\n", ""),
     BrokenLine("a lock that comes keeps copies", "native/dsm/synchronisation.cpp", "    drop(Sync::acquire);\n  }\n  ++asked.locks;", "  }\n  ++asked.locks;"),
     BrokenLine("a lock goes before its diffs", "native/dsm/synchronisation.cpp", "  flush_output();\n  flush(Sync::release);", "  flush_output();"),
-    BrokenLine("two threads hold a lock", "native/dsm/lock_office.cpp", "  if (!waiter.demand.can_be_met(lock.number)) return false;\n", ""),
+    BrokenLine("two threads hold a lock", "native/dsm/lock_office.cpp", "  if (!lock.numbers.allow(waiter.demand)) return false;\n", ""),
     BrokenLine("a flag of a doacross loop goes before its diffs", "native/dsm/synchronisation.cpp",
                "  flush(Sync::release);\n  const ProcessId manager = manager_of_flag", "  const ProcessId manager = manager_of_flag"),
     BrokenLine("who waits for such a flag keeps copies", "native/dsm/synchronisation.cpp", "  heed_grant(ordered_lock, grant, scoped.object);\n", ""),
