@@ -64,7 +64,7 @@ void note_handler(int signal, const struct sigaction& action) {
   }
 }
 
-/// A handler of the program's, of any but its own signals. The kernel has run_handler() in its place.
+/// A handler of the program's, of any signal but the run-time's own. The kernel has run_handler() in its place.
 struct Chosen {
   std::atomic<__sighandler_t> handler = SIG_DFL;
   std::atomic<bool> has_information = false;  ///< it asked for SA_SIGINFO
