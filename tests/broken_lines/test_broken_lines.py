@@ -16,6 +16,8 @@ SOURCE = Path(__file__).resolve().parents[2]
 BUILD = SOURCE / "build"
 #: Times what all runs take where no line is broken: then one waits for what never comes.
 HANGS_AFTER = 3
+#: Some lines show only where messages come in another order than mostly.
+ROUNDS = 3
 
 
 class BrokenLine(NamedTuple):
@@ -232,7 +234,7 @@ def test_a_broken_line_is_shown(line, checkout, hangs_after_s):
     try:
         file.write_text(whole.replace(line.line, line.broken))
         build(checkout)
-        shown = shown_by(checkout, hangs_after_s)
+        shown = next(filter(None, (shown_by(checkout, hangs_after_s) for _ in range(ROUNDS))), "")
     finally:
         file.write_text(whole)
     print(f"{line.what}: {shown}")
