@@ -1,8 +1,10 @@
 /// A thread that sleeps or yields waits for something that another has to do. Where the program has atomic operations
 /// it may look for that with plain loads, so it looks at new copies afterwards, and others see what it has done.
 #include <sched.h>
+#include <threads.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <ctime>
 
 #include "native/dsm/ending.hpp"
@@ -10,6 +12,7 @@
 #include "native/dsm/recalls.hpp"
 #include "native/dsm/synchronisation.hpp"
 #include "native/gomp/entry.hpp"
+#include "native/program/c11_sleep.hpp"
 #include "native/program/next_function.hpp"
 #include "native/program/program_image.hpp"
 
@@ -44,16 +47,24 @@ class Sleep {
   bool waits_ = false;
 };
 
-}  // namespace
-
-SDSM_ENTRY int nanosleep(const timespec* wanted, timespec* left) {
+/// As nanosleep().
+int sleep_for(std::uintptr_t caller, const timespec* wanted, timespec* left) {
   SDSM_NEXT_FUNCTION NextFunction<int(const timespec*, timespec*)> real{"nanosleep"};
   const timespec time = *wanted;  // the kernel cannot reach protected pages
   timespec rest{};
-  const Sleep sleep(SDSM_CALLER);
+  const Sleep sleep(caller);
   const int result = real(&time, &rest);
   if (left != nullptr && result != 0) *left = rest;
   return result;
+}
+
+}  // namespace
+
+SDSM_ENTRY int nanosleep(const timespec* wanted, timespec* left) {
+  return sleep_for(SDSM_CALLER, wanted, left);
+}
+SDSM_ENTRY int thrd_sleep(const timespec* wanted, timespec* left) {
+  return sdsm::program::as_c11_sleep([&, caller = SDSM_CALLER] { return sleep_for(caller, wanted, left); });
 }
 SDSM_ENTRY int usleep(useconds_t microseconds) {
   SDSM_NEXT_FUNCTION NextFunction<int(useconds_t)> real{"usleep"};
@@ -64,4 +75,9 @@ SDSM_ENTRY int sched_yield() noexcept {
   SDSM_NEXT_FUNCTION NextFunction<int()> real{"sched_yield"};
   const Sleep sleep(SDSM_CALLER);
   return real();
+}
+SDSM_ENTRY void thrd_yield() {
+  SDSM_NEXT_FUNCTION NextFunction<int()> real{"sched_yield"};
+  const Sleep sleep(SDSM_CALLER);
+  static_cast<void>(real());
 }

@@ -9,6 +9,7 @@
 #include <ctime>
 
 #include "native/gomp/entry.hpp"
+#include "native/program/c11_sleep.hpp"
 #include "native/program/next_function.hpp"
 #include "native/program/signals.hpp"
 #include "native/tracer/program_clock.hpp"
@@ -83,14 +84,8 @@ SDSM_ENTRY int sched_yield() noexcept {
   return let_others_go_on(0) ? 0 : real();
 }
 
-// C11's, which are no calls of the above in the C library.
 SDSM_ENTRY int thrd_sleep(const timespec* wanted, timespec* left) {
-  const int error_before = errno;
-  const bool has_slept = nanosleep(wanted, left) == 0;
-  const bool is_interrupted = !has_slept && errno == EINTR;
-  errno = error_before;
-  if (has_slept) return 0;
-  return is_interrupted ? -1 : -2;
+  return sdsm::program::as_c11_sleep([&] { return nanosleep(wanted, left); });
 }
 SDSM_ENTRY void thrd_yield() {
   sched_yield();
