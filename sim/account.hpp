@@ -50,7 +50,11 @@ class Account {
   explicit Account(const Window& window, ProcessId id = {}, timelines::Timeline* timeline = nullptr)
       : window_(window), id_(id), timeline_(timeline) {}
 
+  /// Nothing more is charged or counted.
+  void close() { is_closed_ = true; }
+
   void charge(Spent item, Time from, Time to) {
+    if (is_closed_) return;
     if (timeline_ != nullptr) show(item, from, to);
     whole.time[static_cast<std::size_t>(item)] += to - from;
     region.time[static_cast<std::size_t>(item)] += window_.clip(from, to);
@@ -58,6 +62,7 @@ class Account {
 
   /// Of what charge() has as stolen: the thread did `item` meanwhile.
   void note_stolen(Spent item, Time from, Time to) {
+    if (is_closed_) return;
     whole.stolen_from[static_cast<std::size_t>(item)] += to - from;
     region.stolen_from[static_cast<std::size_t>(item)] += window_.clip(from, to);
   }
@@ -65,6 +70,7 @@ class Account {
   /// Applies `change` to the whole-run tally, and to the region's if `when` is in it.
   template <typename Change>
   void count(Time when, Change change) {
+    if (is_closed_) return;
     change(whole);
     if (has_heard_ ? is_in_region_ : window_.contains(when)) change(region);
   }
@@ -109,6 +115,7 @@ class Account {
 
   const Window& window_;
   ProcessId id_;
+  bool is_closed_ = false;
   bool has_heard_ = false;  ///< hear_of_region() bounds its counts, not the time
   bool is_in_region_ = false;
   timelines::Timeline* timeline_;

@@ -20,6 +20,7 @@ double simgrid_date(Time date) {
 }  // namespace
 
 void Clock::at(Time date, std::function<void()> action) {
+  if (is_stopped_) return;
   if (idle_.empty()) {
     alarms_.push_back(std::make_unique<Alarm>());
     idle_.push_back(alarms_.back().get());
@@ -76,6 +77,13 @@ void Clock::resume(simgrid::s4u::Actor& actor) {
     simgrid_now_ = std::max(simgrid_now_, date);
     actor.resume();
   });
+}
+
+void Clock::stop() {
+  is_stopped_ = true;
+  heap_.clear();
+  if (armed_ != nullptr) armed_->remove();
+  armed_ = nullptr;
 }
 
 void Clock::catch_up() {

@@ -41,6 +41,9 @@ class Clock {
   /// Moves now() to SimGrid's time, at which one of its communications ended.
   void catch_up();
 
+  /// The simulation is over: no action of now() or later runs.
+  void stop();
+
   /// Lets a suspended actor run at now(): before any later action and, if Alone, before any other action of this date.
   void resume(simgrid::s4u::Actor& actor);
   /// To be called by a resumed actor when it runs.
@@ -69,6 +72,7 @@ class Clock {
   Time now_{};
   Time simgrid_now_{};  ///< date of the last step of SimGrid's clock that came from here
   bool firing_ = false;
+  bool is_stopped_ = false;
   int to_run_ = 0;  ///< resumed actors that have not run yet
   std::uint64_t next_number_ = 0;
   std::vector<Alarm*> heap_;

@@ -100,6 +100,13 @@ void Cluster::send_now(const Outgoing& message, std::function<void()>&& arrived)
   });
 }
 
+void Cluster::end_program() {
+  has_ended = true;
+  for (const auto& thread : threads) thread->cut();
+  clock.stop();
+  simgrid::s4u::Actor::kill_all();
+}
+
 std::vector<Uncontended> Cluster::uncontended() const {
   std::vector<Uncontended> found;
   for (const auto& thread : threads) found.push_back(thread->uncontended);

@@ -141,8 +141,9 @@ class Cluster {
   AtomicOperations atomics;
   bool extrapolated_barrier = false;
   bool extrapolated_lock = false;
-  bool ends_in_region = false;     ///< Program::ends_in_region
-  bool has_unknown_turns = false;  ///< an ordered region of an older trace went when it came
+  std::optional<ProcessId> ended_by;  ///< Program::ended_by
+  bool has_ended = false;             ///< by it
+  bool has_unknown_turns = false;     ///< an ordered region of an older trace went when it came
   bool extrapolated_atomic = false;
   /// There was a fence or an atomic operation at a home: from then on changes go home before a thread waits at a
   /// barrier.
@@ -159,6 +160,9 @@ class Cluster {
   std::unique_ptr<IdleNetwork> idle;
   BaselineWindow baselines;
   /// Of all threads, at this moment.
+  /// The thread that ends the program is at its end: the others are cut. To be called by its actor.
+  void end_program();
+
   std::vector<Uncontended> uncontended() const;
 
  private:

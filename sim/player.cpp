@@ -42,6 +42,7 @@ void Player::run() {
   thread_.catch_up_and_wait();
   memory_->end(intervals_);
   finished_ = true;
+  if (cluster_.ended_by == thread_.id()) return cluster_.end_program();
   cluster_.clock.pauses();
 }
 
@@ -181,7 +182,7 @@ void Player::close(const trace::Event& event) {
     case EventKind::fence: fence(); break;
     case EventKind::clock: note_clock(event); break;
     case EventKind::end:
-      if (cluster_.ends_in_region) give_locks_back();
+      if (cluster_.ended_by && cluster_.ended_by != thread_.id()) give_locks_back();
       break;
     case EventKind::loop_begin:
     case EventKind::loop_end:

@@ -26,7 +26,6 @@ class Player {
   void run();
 
   bool finished() const { return finished_; }
-  bool waits_for_object() const { return !finished_ && last_event_.kind == trace::EventKind::take; }
   /// Where the thread is, to report a run that got stuck.
   std::string position() const;
 
@@ -35,7 +34,8 @@ class Player {
   void touch(const trace::TouchRun& run);
   void acquire(LockId lock, const trace::Event& event);
   void release(LockId lock, const trace::Event& event);
-  /// The program ends in a region. Who came first under these locks in the trace may come later here.
+  /// The thread's part of the trace is over, as another ended the program. Who came first under these locks in the
+  /// trace may come later here.
   void give_locks_back();
   std::optional<std::uint64_t> turn_of(const trace::Event& acquire);
   void close(const trace::Event& event);

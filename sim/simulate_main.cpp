@@ -595,9 +595,7 @@ Program program_of(const trace::File& file, const trace::TraceSurvey& survey, By
   made.regions = trace::LargerPages::regions(file.regions(), page);
   made.clock_rank = survey.clock_rank;
   made.clock_calls = survey.clock_calls;
-  const trace::EventCounts initial = file.events(0);
-  const auto count = [&](trace::EventKind kind) { return initial[static_cast<std::size_t>(kind)]; };
-  made.ends_in_region = count(trace::EventKind::fork) > count(trace::EventKind::join);
+  if (const auto by = file.header().ended_by) made.ended_by = ProcessId{*by};
   made.has_spins = trace::count_of(file, trace::EventKind::spin) > 0;
   made.has_operations =
       trace::count_of(file, trace::EventKind::atomic) + trace::count_of(file, trace::EventKind::fence) > 0;

@@ -225,10 +225,7 @@ void play(simgrid::s4u::Engine& engine, const Topology& topology, Cluster& clust
   engine.run();
   if (failure) std::rethrow_exception(failure);
 
-  // Who waits for a library's object then may wait for what a thread took with it to the program's end: before it here,
-  // and after it in the trace. Others may wait for that thread.
-  const auto waits_for_object = [](const auto& player) { return player->waits_for_object(); };
-  if (cluster.ends_in_region && std::ranges::any_of(players, waits_for_object)) return;
+  if (cluster.has_ended) return;
 
   std::vector<std::string> stuck;
   for (const auto& player : players) {
@@ -312,7 +309,7 @@ Result simulate(const Platform& platform, Layout layout, NetworkKind kind, Progr
   Cluster cluster(clock, *network, topology, layout, costs, program.regions, options);
   cluster.idle = std::make_unique<IdleNetwork>(topology, row.model, costs);
   if (!program.has_operations) cluster.rights->expect_no_operations();
-  cluster.ends_in_region = program.ends_in_region;
+  cluster.ended_by = program.ended_by;
   if (program.has_spins) cluster.spins.emplace(layout.processes());
   // One process meets nobody, and a run of one records nothing.
   if (program.order && takes_faults(layout)) cluster.order.emplace(std::move(*program.order), layout, program.regions);

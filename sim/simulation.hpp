@@ -30,8 +30,9 @@ struct Program {
   std::uint64_t clock_calls = 0;                                     ///< of those, by the initial thread
   std::uint64_t intervals = 0;  ///< of the initial thread, for progress; 0 if unknown
   bool has_spins = false;
-  bool ends_in_region = false;  ///< where some threads may wait for what others have yet to do
-  bool has_operations = true;   ///< atomic ones or fences
+  /// Who ends the program inside a parallel region, and with it whatever others do then.
+  std::optional<ProcessId> ended_by{};
+  bool has_operations = true;                                 ///< atomic ones or fences
   std::vector<std::vector<trace::ReductionPart>> reductions;  ///< by thread, done as Omni does them; may be empty
   std::optional<trace::Order> order;                          ///< order to repeat, of a run of the same program
 };

@@ -46,6 +46,36 @@ void Thread::steal(Time duration) {
   taken_ += duration;
 }
 
+void Thread::cut() {
+  const Time now = clock_.now();
+  Time at = account.whole.total();
+  const auto until = [&](Time duration) { return std::min(at + duration, now); };
+  if (computing_) {
+    Time undone = ahead_;
+    for (const Charge& charge : charges_) {
+      const Time end = until(charge.duration);
+      account.charge(charge.item, at, end);
+      if (charge.faults > 0 && charge.duration > Time{}) {
+        const std::size_t kind = static_cast<std::size_t>(charge.item) - static_cast<std::size_t>(Spent::fault);
+        const double part = to_seconds(end - at) / to_seconds(charge.duration);
+        const auto done = static_cast<std::uint64_t>(part * static_cast<double>(charge.faults));
+        account.count(at, [&](Tally& tally) { tally.faults[kind] += done; });
+      }
+      if (charge.item != Spent::stolen) undone -= end - at;
+      at = end;
+    }
+    for (const Charge& theft : thefts_) {
+      const Time end = until(theft.duration);
+      account.charge(Spent::stolen, at, end);
+      account.note_stolen(theft.item, at, end);
+      at = end;
+    }
+    uncontended.spend(-undone);
+  }
+  account.charge(Spent::idle, at, now);
+  account.close();
+}
+
 Thread::Charge Thread::charge_now() {
   // Amid a theft no work is done.
   at_.work = std::max(at_.work, clock_.now() - since_ - taken_);

@@ -71,6 +71,9 @@ class Thread {
   /// Charges a wait that began at `since` and ends now.
   void waited(Spent item, Time since) { account.charge(item, since, clock_.now()); }
 
+  /// The program ends now, whatever the thread does: its account ends, too.
+  void cut();
+
   bool computing() const { return computing_; }
   /// What it does now. Precondition: computing().
   Spent doing() { return charge_now().item; }

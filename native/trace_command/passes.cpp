@@ -72,8 +72,8 @@ void RepeatedPass::on_interval(const tracer::IntervalRecord& record) {
   structure_.add_time(record.thread, number, record.compute_ns);
 }
 
-void RepeatedPass::on_finished() {
-  Pass::on_finished();
+void RepeatedPass::on_finished(const tracer::FinishedRecord& record) {
+  Pass::on_finished(record);
   for (std::uint32_t thread = 0; thread < intervals_.size(); ++thread) {
     structure_.compare_count(number_, thread, intervals_[thread]);
   }
@@ -255,7 +255,6 @@ void TrackedPass::on_atomic_words(const tracer::AtomicWordsRecord& record) {
 }
 
 void TrackedPass::on_cut(const tracer::CutRecord& record) {
-  was_cut_ = true;
   std::optional<trace::Interval>& last = thread(record.thread).last;
   if (!last) fail_inconsistent();
   last->end = {.kind = trace::EventKind::end};

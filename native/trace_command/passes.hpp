@@ -23,7 +23,10 @@ class Pass : public StreamHandler {
   void on_hello(const tracer::Hello& hello) override;
   void on_refused(const std::string& why) override { refusal_ = why; }
   void on_diverged(const tracer::DivergedRecord& record) override { diverged_ = record.thread; }
-  void on_finished() override { is_finished_ = true; }
+  void on_finished(const tracer::FinishedRecord& record) override {
+    is_finished_ = true;
+    if (record.in_team != 0) ended_by_ = record.by;
+  }
 
   /// on_time() will call `watcher` with the number of intervals that have ended.
   void watch(std::function<void(std::uint64_t)> watcher) { watcher_ = std::move(watcher); }
@@ -33,6 +36,8 @@ class Pass : public StreamHandler {
 
   bool has_begun() const { return has_begun_; }
   bool is_finished() const { return is_finished_; }
+  /// The thread that ended the program inside a parallel region, if one did.
+  const std::optional<std::uint32_t>& ended_by() const { return ended_by_; }
   const std::optional<std::string>& refusal() const { return refusal_; }
   const std::optional<std::uint32_t>& diverged() const { return diverged_; }
 
@@ -43,6 +48,7 @@ class Pass : public StreamHandler {
   std::function<void(std::uint64_t)> watcher_;
   bool has_begun_ = false;
   bool is_finished_ = false;
+  std::optional<std::uint32_t> ended_by_;
   std::optional<std::string> refusal_;
   std::optional<std::uint32_t> diverged_;
 };
@@ -79,7 +85,7 @@ class RepeatedPass : public Pass {
   RepeatedPass(Structure& structure, unsigned number)
       : structure_(structure), number_(number), intervals_(structure.threads()) {}
   void on_interval(const tracer::IntervalRecord& record) override;
-  void on_finished() override;
+  void on_finished(const tracer::FinishedRecord& record) override;
 
  protected:
   /// Number of the thread's interval that `record` ends. Throws as Structure::compare() does.
@@ -115,7 +121,6 @@ class TrackedPass : public RepeatedPass {
 
   /// Hands the last intervals to the writer, and gives the file its name. Sites and unseen calls are put in here.
   void finish(trace::Header& header);
-  bool was_cut() const { return was_cut_; }
 
  private:
   struct ThreadState {
@@ -142,7 +147,6 @@ class TrackedPass : public RepeatedPass {
   program_start::RegionNamer namer_;
   std::vector<ThreadState> states_;
   std::vector<trace::Region> regions_;
-  bool was_cut_ = false;
 };
 
 }  // namespace sdsm::trace_command

@@ -55,7 +55,7 @@ class RecordParser {
       case RecordKind::woken: return handler_.on_woken(head_of<tracer::WokenRecord>(record));
       case RecordKind::diverged: return handler_.on_diverged(head_of<tracer::DivergedRecord>(record));
       case RecordKind::cut: return handler_.on_cut(head_of<tracer::CutRecord>(record));
-      case RecordKind::finished: return handler_.on_finished();
+      case RecordKind::finished: return handler_.on_finished(head_of<tracer::FinishedRecord>(record));
       case RecordKind::refused:
         return handler_.on_refused({reinterpret_cast<const char*>(record.data()), record.size()});
       case RecordKind::touches: {

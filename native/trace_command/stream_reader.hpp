@@ -32,7 +32,7 @@ class StreamHandler {
   virtual void on_cut(const tracer::CutRecord&) {}
   virtual void on_woken(const tracer::WokenRecord&) {}
   virtual void on_atomic_words(const tracer::AtomicWordsRecord&) {}
-  virtual void on_finished() {}
+  virtual void on_finished(const tracer::FinishedRecord& /*record*/) {}
 };
 
 /// Reads records from `descriptor` until its end. False if the stream ends in the middle of a record (the program was

@@ -230,12 +230,13 @@ class Run {
     header.program_sha256 = sha256_of(program_.file);
     header.asked_threads = request_.threads;
     header.reads_input = input_.was_read();
+    header.ended_by = pass.ended_by();
     header.begun_s = program_.date;
     header.speed_flops = std::max(speed_before_, machine_speed());
     if (words_) header.words = words_->words(request_.words, pass);
     pass.finish(header);
     tell_unpredicted_clocks(header);
-    if (pass.was_cut()) {
+    if (header.ended_by) {
       commands::say("warning: the program ended inside a parallel region; so does the trace");
     }
     if (status_ == 0) return 0;

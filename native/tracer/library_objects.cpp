@@ -34,11 +34,15 @@ trace::ObjectClass class_of(engine::Demand demand) {
   return demand == engine::writer_demand ? trace::ObjectClass::writer : trace::ObjectClass::reader;
 }
 
-void pass(VirtualThread& self, trace::EventKind kind, const Lock& lock, std::uint64_t value,
-          trace::ObjectClass object_class = {}) REQUIRES(turn) {
-  end_interval(self, {kind, static_cast<std::uint8_t>(object_class), lock.id, value});
+void pass(VirtualThread& self, const trace::Event& event) REQUIRES(turn) {
+  end_interval(self, event);
   close_pages(self, Closing::at_synchronisation);
   begin_interval(self);
+}
+
+void pass(VirtualThread& self, trace::EventKind kind, const Lock& lock, std::uint64_t value,
+          trace::ObjectClass object_class) REQUIRES(turn) {
+  pass(self, {kind, static_cast<std::uint8_t>(object_class), lock.id, value});
 }
 
 /// How far the number that the events make is above the object's, which may be set, or be another's in the same memory.
@@ -171,15 +175,17 @@ bool meet(const volatile void* barrier) {
   const std::int32_t parties = lock.numbers[Counted::parties];
   const bool is_last = ++lock.met >= parties;
   const std::uint64_t all = ++lock.gives + static_cast<std::uint64_t>(parties - lock.met);
+  const trace::Event event{trace::EventKind::meet, 0, lock.id, all};
   if (is_last) {
     lock.met = 0;
     ++lock.meetings;
     wake_all(lock, self.clock_ns);
   } else {
-    const std::uint64_t meeting = lock.meetings;
-    while (lock.meetings == meeting) wait_at(self, lock, {});
+    self.meeting = {&lock.meetings, lock.meetings, event};
+    while (!self.meeting.is_over()) wait_at(self, lock, {});
+    self.meeting = {};
   }
-  pass(self, trace::EventKind::meet, lock, all);
+  pass(self, event);
   return is_last;
 }
 

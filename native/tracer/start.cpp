@@ -92,8 +92,11 @@ void end_other(std::uint32_t number) REQUIRES(turn) {
   // begin.
   const std::uint64_t compute_ns = thread.is_in_interval ? thread.stopwatch.elapsed_ns() : 0;
   send_touches(thread);
-  record_event(thread, end_event, compute_ns);
+  // At a barrier of the C library others wait for it in a simulation, too.
+  const bool has_met = thread.meeting.is_over();
+  record_event(thread, has_met ? thread.meeting.event : end_event, compute_ns);
   close_pages(thread, Closing::at_synchronisation);
+  if (has_met) record_event(thread, end_event, 0);
 }
 
 /// What still runs (destructors of libraries, a forked child) is no part of the trace or of the schedule.
@@ -268,7 +271,8 @@ void finish() {
     recorder::put(RecordKind::region_size, &record, sizeof record);
   }
   tell_unseen();
-  recorder::put(RecordKind::finished, nullptr, 0);
+  const FinishedRecord finished{self.number, watched.is_in_team ? 1U : 0U};
+  recorder::put(RecordKind::finished, &finished, sizeof finished);
   recorder::flush();
   schedule_log::flush();
   go_on_untraced();

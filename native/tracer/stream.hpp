@@ -29,7 +29,7 @@ enum class Mode : char {
   track = 't',   ///< repeats the schedule with page tracking
 };
 
-inline constexpr std::uint32_t stream_version = 8;
+inline constexpr std::uint32_t stream_version = 9;
 inline constexpr std::uint32_t most_threads = 4096;
 
 enum class RecordKind : std::uint32_t {
@@ -49,7 +49,7 @@ enum class RecordKind : std::uint32_t {
   woken,         ///< WokenRecord; first pass only
   diverged,      ///< DivergedRecord: this pass differs from the first
   cut,           ///< CutRecord: the program ended while a thread waited
-  finished,      ///< the program has ended; its exit status is the process's
+  finished,      ///< FinishedRecord: the program has ended; its exit status is the process's
 };
 
 struct RecordHead {
@@ -184,6 +184,11 @@ struct ChangeMapRecord {
 /// The program ended while the thread waited for others: the event of its last interval did not happen.
 struct CutRecord {
   std::uint32_t thread = 0;
+};
+
+struct FinishedRecord {
+  std::uint32_t by = 0;       ///< thread that ended it
+  std::uint32_t in_team = 0;  ///< 1: inside a parallel region
 };
 
 struct DivergedRecord {

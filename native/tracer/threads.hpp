@@ -104,6 +104,15 @@ struct Readings {
   std::uint64_t computed_since_ns = 0;  ///< the last but one
 };
 
+/// At a barrier of the C library. Once others have gone on from there, so has the thread.
+struct Meeting {
+  const std::uint64_t* over = nullptr;  ///< meetings at that barrier that are over; null: it is at none
+  std::uint64_t before = 0;             ///< as many as there were when it came
+  trace::Event event{};                 ///< with which it goes on
+
+  bool is_over() const { return over != nullptr && *over != before; }
+};
+
 struct VirtualThread {
   // Fixed before the thread runs.
   std::uint32_t number = 0;
@@ -124,6 +133,7 @@ struct VirtualThread {
   const void* enlisted_at GUARDED_BY(turn) = nullptr;  ///< object whose wake() it is to be told of
   std::uint64_t enlisted_as GUARDED_BY(turn) = 0;      ///< numbered in the order in which threads enlist
   std::uint64_t woken_by GUARDED_BY(turn) = 0;         ///< which of that object's wake()
+  Meeting meeting GUARDED_BY(turn);
   Stopwatch stopwatch GUARDED_BY(turn);
   std::uint64_t intervals GUARDED_BY(turn) = 0;
   std::uint32_t private_locks GUARDED_BY(turn) = 0;       ///< that it holds (native/pthreads/engine.hpp)

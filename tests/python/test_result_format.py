@@ -137,7 +137,11 @@ def simulations(folder: Path) -> Iterator[tuple[str, Path]]:
     yield "native", folder / "b.json"
     run(BUILD / "sdsm", "run", "-q", "-n", "2", "--protocol", "jiajia", "--json", folder / "d.json", "--", *counted)
     yield "native", folder / "d.json"
-    for traced in (trace, mapping, words, locked, atomics):
+    (folder / "early.c").write_text("#include <stdlib.h>\nint main(void) {\n#pragma omp parallel\n  exit(0);\n}\n")
+    run("gcc", "-fopenmp", "-o", folder / "early", folder / "early.c")
+    ended = folder / "ended.trace"
+    run(BUILD / "sdsm", "trace", "-q", "-n", "2", "-o", ended, "--", folder / "early")
+    for traced in (trace, mapping, words, locked, atomics, ended):
         file = traced.with_suffix(".info.json")
         run(BUILD / "sdsm", "trace", "info", traced, "--json", file)
         yield "trace_info", file

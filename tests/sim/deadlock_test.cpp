@@ -54,7 +54,7 @@ TEST_CASE("a program that ends in a region keeps no lock from those who had it b
   const std::uint64_t lock = GENERATE(0, 1);
   TestProgram program({2, 1});
   program.joins = false;
-  program.ends_in_region = true;
+  program.ended_by = ProcessId{1};
   program.acquire(0, lock);
   program.interval(0, 500, {}, {EventKind::flush});
   program.acquire(1, lock, 100);
@@ -65,7 +65,7 @@ TEST_CASE("a program that ends in a region keeps no lock from those who had it b
   CHECK(result.makespan >= us(700));
 }
 
-TEST_CASE("what a thread has taken with it to the end of a program in a region, another waits for to the end") {
+TEST_CASE("what never comes to a thread that the program's end stops, stops no simulation") {
   const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
   const auto semaphore = static_cast<std::uint8_t>(trace::ObjectClass::semaphore);
   TestProgram program({2, 1});
@@ -74,15 +74,69 @@ TEST_CASE("what a thread has taken with it to the end of a program in a region, 
   program.interval(0, 0, {}, {EventKind::take, semaphore, 0, 0});
   program.interval(1, 5000, {}, {EventKind::take, semaphore, 0, 0});
   program.interval(1, 0, {}, {EventKind::give, semaphore, 0, 0});
+  // If it is the program's end that does not come, that is no prediction.
+  program.ended_by = GENERATE(std::optional<ProcessId>{}, ProcessId{1});
   const std::string said = failure(network, program);
   CHECK(contains(said, "thread 1: waiting"));
   CHECK(contains(said, "last event 'take'"));
   CHECK_FALSE(contains(said, "thread 0"));
 
-  program.ends_in_region = true;
+  program.ended_by = ProcessId{0};
   const Result result = run(p3_score(), network, program);
-  CHECK(spent(result.threads[1].whole, Spent::compute) == us(5000));
-  CHECK(result.makespan == result.threads[1].whole.total());
+  CHECK(result.makespan == result.threads[0].whole.total());
+  CHECK(result.makespan < us(5000));
+}
+
+TEST_CASE("a program that a thread ends lasts until then, and so does what others do") {
+  const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
+  TestProgram program({3, 1});
+  program.joins = false;
+  program.ended_by = ProcessId{0};
+  program.interval(0, 1500, {}, {EventKind::loop_end});
+  program.interval(1, 5000, {}, {EventKind::loop_end});  // computes
+  program.acquire(0, 0);
+  program.acquire(2, 0, 100);                                 // waits
+  program.interval(1, 0, {}, {EventKind::barrier, 0, 0, 3});  // never
+  const Result result = run(p3_score(), network, program);
+  // The fork comes before, at which some threads are let go later.
+  const Tally& ends = result.threads[0].whole;
+  CHECK(result.makespan == ends.total());
+  CHECK(spent(ends, Spent::compute) == us(1500));
+  const Tally& computes = result.threads[1].whole;
+  CHECK(computes.total() == result.makespan);
+  CHECK(spent(computes, Spent::idle) < us(10));  // before the fork
+  CHECK(spent(computes, Spent::compute) > us(500));
+  CHECK(spent(computes, Spent::compute) < us(1500));
+  const Tally& waits = result.threads[2].whole;
+  CHECK(spent(waits, Spent::idle) > Time{});
+  CHECK(waits.total() == result.makespan);
+}
+
+TEST_CASE("amid a row of faults the program's end counts those that were over") {
+  TestProgram program({2, 1});
+  program.joins = false;
+  program.ended_by = ProcessId{0};
+  program.pages = 400;
+  program.interval(0, 1500, {}, {EventKind::loop_end});
+  program.interval(1, 0, {writes(0, 0, 400)}, {EventKind::loop_end});  // each second one its own: 8 us
+  const Result result = run(p3_score(), NetworkKind::queue, program);
+  const Tally& whole = result.threads[1].whole;
+  const Time took = spent(whole, spent_on(FaultKind::WROH));
+  CHECK(whole.total() == result.makespan);
+  const std::uint64_t faults = whole.faults[static_cast<std::size_t>(FaultKind::WROH)];
+  CHECK(faults > 0);
+  CHECK(static_cast<std::int64_t>(faults) == took / us(8));
+}
+
+TEST_CASE("who ends the program with a lock sends nothing home") {
+  TestProgram program({2, 1});
+  program.joins = false;
+  program.ended_by = ProcessId{1};
+  const bool has_lock = GENERATE(false, true);
+  if (has_lock) program.acquire(1, 0);
+  program.interval(1, 100, {writes(0, 0, 1)}, {EventKind::loop_end});
+  const Result result = run(p3_score(), NetworkKind::queue, program);
+  CHECK(result.threads[1].whole.diffs == 0);
 }
 
 TEST_CASE("two locks taken in opposite orders stop both threads") {

@@ -97,7 +97,7 @@ void TestProgram::barrier_of_all(double compute_us) {
 
 sim::Program TestProgram::finished() const {
   sim::Program program;
-  program.ends_in_region = ends_in_region;
+  program.ended_by = ended_by;
   program.regions.push_back(
       {RegionId{0}, trace::RegionKind::heap_block, Placement::round_robin, pages, 0, 0, false, "block"});
   for (std::uint32_t t = 0; t < layout_.processes(); ++t) {

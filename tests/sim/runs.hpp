@@ -40,7 +40,7 @@ class TestProgram {
   std::uint64_t pages = 64;
   std::vector<std::vector<trace::Interval>> threads;
   bool joins = true;
-  bool ends_in_region = false;
+  std::optional<ProcessId> ended_by{};
 
  private:
   Layout layout_;

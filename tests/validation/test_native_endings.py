@@ -396,3 +396,66 @@ def test_what_ends_while_others_want_locks_is_predicted_up_to_there(tmp_path, ho
     subprocess.run(["gcc", "-O1", "-fopenmp", "amid.c", "-o", "amid"], cwd=tmp_path, check=True)
     for who in range(3):
         assert is_predicted(tmp_path, tmp_path / "amid", how, who)
+
+
+ENDS_FIRST = r"""
+#include <omp.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+enum { threads = 3, pages = 200, page = 4096 };
+static pthread_barrier_t barrier;
+static char memory[pages * page];
+int main(int argc, char** argv) {
+  const char* const how = argv[argc - 1];
+  pthread_barrier_init(&barrier, NULL, threads);
+#pragma omp parallel num_threads(threads)
+  {
+    const int self = omp_get_thread_num();
+    if (strcmp(how, "met") == 0) {
+      // The last to come ends the program, before those that it lets go run.
+      if (self == 2) {
+        for (volatile int i = 0; i < 10000000; ++i) {
+        }
+      }
+      pthread_barrier_wait(&barrier);
+      if (self == 2) exit(0);
+    } else if (strcmp(how, "behind") == 0) {
+      // What others fetch meanwhile takes longer on a cluster than here.
+      if (self == 1) {
+        usleep(20000);
+        exit(0);
+      }
+      for (int i = 0; i < pages; ++i) memory[i * page] += self;
+    } else if (self == 1) {
+#pragma omp critical
+      {
+        memset(memory, 1, sizeof memory);
+        exit(0);
+      }
+    }
+#pragma omp barrier
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("how", ["met", "behind", "critical"])
+def test_a_prediction_lasts_until_a_thread_has_ended_the_program_inside_a_region(tmp_path, how):
+    """What others would do behind that is not in it, nor does that thread send anything home."""
+    (tmp_path / "first.c").write_text(ENDS_FIRST)
+    subprocess.run(["gcc", "-O1", "-fopenmp", "first.c", "-o", "first"], cwd=tmp_path, check=True)
+    trace, result = tmp_path / "p.trace", tmp_path / "p.json"
+    words = [BUILD / "sdsm", "trace", "-q", "-n", "3", "-o", trace, "--", tmp_path / "first", how]
+    done = subprocess.run([str(word) for word in words], check=True, capture_output=True, text=True, timeout=100)
+    assert "the program ended inside a parallel region" in done.stderr
+    for options in (("-p", "p3-score"), ("-p", "p3-jiajia", "--protocol", "jiajia")):
+        words = [BUILD / "sdsm", "simulate", "-q", *options, "-n", "3", "--region", "whole", "--json", result, trace]
+        subprocess.run([str(word) for word in words], check=True, capture_output=True, timeout=100)
+        predicted = json.loads(result.read_text())
+        ends = predicted["threads"][2 if how == "met" else 1]
+        assert ends["time_s"]["idle"] < 1e-3
+        assert ends["diffs"] == 0
+        if how == "behind":
+            assert predicted["makespan_s"] < 0.02

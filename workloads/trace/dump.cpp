@@ -43,6 +43,7 @@ json header_json(const File& file) {
                 {"reads_input", header.reads_input},
                 {"begun_s", header.begun_s},
                 {"speed_flops", header.speed_flops}};
+  if (header.ended_by) value["ended_by"] = *header.ended_by;
   if (!header.words.array.empty()) value["words"] = words_json(header.words);
   return value;
 }

@@ -148,6 +148,7 @@ json to_json(const Header& header) {
   if (!header.program_sha256.empty()) value["program_sha256"] = header.program_sha256;
   if (header.asked_threads != 0) value["asked_threads"] = header.asked_threads;
   if (header.reads_input) value["reads_input"] = true;
+  if (header.ended_by) value["ended_by"] = *header.ended_by;
   if (header.begun_s != 0) value["begun_s"] = header.begun_s;
   if (header.speed_flops != 0) value["speed_flops"] = header.speed_flops;
   if (!header.words.array.empty()) value["words"] = words_json(header.words);
@@ -171,6 +172,7 @@ Header header_from(const json& value, std::uint32_t format) {
   if (value.contains("program_sha256")) header.program_sha256 = text_member(value, "program_sha256");
   if (value.contains("asked_threads")) header.asked_threads = unsigned32_member(value, "asked_threads", max_threads);
   header.reads_input = value.contains("reads_input") && value["reads_input"] == true;
+  if (value.contains("ended_by")) header.ended_by = unsigned32_member(value, "ended_by", header.threads - 1);
   if (value.contains("begun_s")) header.begun_s = unsigned_member(value, "begun_s", most_date_s);
   if (value.contains("speed_flops")) header.speed_flops = unsigned_member(value, "speed_flops", most_speed_flops);
   if (value.contains("words")) header.words = words_from(value["words"]);

@@ -314,7 +314,9 @@ struct Header {
   std::string program_sha256{};
   std::uint32_t asked_threads = 0;  ///< `sdsm trace -n`: threads may be more
   bool reads_input = false;         ///< the program read standard input
-  std::uint64_t begun_s = 0;        ///< what its calendar clocks showed at its begin, in seconds since 1970
+  /// Thread that ended the program inside a parallel region; none in older traces.
+  std::optional<std::uint32_t> ended_by{};
+  std::uint64_t begun_s = 0;  ///< what its calendar clocks showed at its begin, in seconds since 1970
   /// Operations per second that the tracing machine did in sdsm's loop (native/trace_command/machine_speed.hpp); 0 in
   /// older traces.
   std::uint64_t speed_flops = 0;
