@@ -65,7 +65,8 @@ def quantity(text: str, units: Mapping[str, float]) -> float:
             if not math.isfinite(value) or value < 0:
                 break
             return value
-    has_no_unit = math.isfinite(_number(text))
+    number = _number(text)
+    has_no_unit = math.isfinite(number) and number >= 0
     raise ValueError(f"'{text}' {'has no unit' if has_no_unit else 'is no quantity'}. Write a number and one of {', '.join(units)}")
 
 

@@ -101,10 +101,10 @@ int set_action(int signal, const struct sigaction* action, struct sigaction* old
     place.has_information = before.has_information.load();
     return result;
   }
-  if (was.sa_sigaction == run_handler) {
-    was.sa_handler = before.handler;
-    if (!before.has_information) was.sa_flags &= ~SA_SIGINFO;
-  }
+  const bool is_reset = was.sa_handler == SIG_DFL && (was.sa_flags & SA_RESETHAND) != 0;
+  const bool was_handled = was.sa_sigaction == run_handler;
+  if ((was_handled || is_reset) && !before.has_information) was.sa_flags &= ~SA_SIGINFO;
+  if (was_handled) was.sa_handler = before.handler;
   if (old != nullptr) *old = was;
   return 0;
 }

@@ -24,20 +24,31 @@ namespace {
 
 constexpr std::uint64_t second_ns = 1'000'000'000;
 
-/// False if nobody else can go on: then nothing has happened, but that the thread's clock has gone on.
+std::uint64_t ns_of(const timespec& time) {
+  return static_cast<std::uint64_t>(time.tv_sec) * second_ns + static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+/// The thread's clock goes on.
+void note_sleep(std::uint64_t nanoseconds) {
+  if (!turn.is_taken()) return;
+  turn.check();
+  if (is_clock_traced()) add_sleep(running_thread(), nanoseconds);
+}
+
+/// False if nobody else can go on: then nothing has happened.
 bool let_others_go_on(std::uint64_t nanoseconds) {
   if (!turn.is_taken()) return false;
   turn.check();
   if (!is_clock_traced()) return false;
   VirtualThread& self = running_thread();
-  add_sleep(self, nanoseconds);
   if (!watched.is_in_team || !others_can_go_on(self)) return false;
+  add_sleep(self, nanoseconds);
   yield(self, 0);
   return true;
 }
 
-/// As nanosleep(), whatever signals of the run-time come meanwhile. `left`: written upon EINTR.
-int sleep_for(timespec time, timespec& left) {
+/// As nanosleep(), whatever signals of the run-time come meanwhile.
+int sleep_uninterrupted(timespec time, timespec& left) {
   SDSM_NEXT_FUNCTION NextFunction<int(const timespec*, timespec*)> real{"nanosleep"};
   const int error_before = errno;
   for (;;) {
@@ -51,14 +62,24 @@ int sleep_for(timespec time, timespec& left) {
   }
 }
 
+/// The same, and the thread's clock goes on by what it has slept. `left`: written upon EINTR.
+int sleep_for(const timespec& time, timespec& left) {
+  const int result = sleep_uninterrupted(time, left);
+  if (result == 0) {
+    note_sleep(ns_of(time));
+  } else if (errno == EINTR) {
+    note_sleep(ns_of(time) - ns_of(left));
+  }
+  return result;
+}
+
 }  // namespace
 
 SDSM_ENTRY int nanosleep(const timespec* wanted, timespec* left) {
   // Copies, as the kernel cannot reach protected pages.
   timespec time = *wanted;
   if (time.tv_sec >= 0 && time.tv_nsec >= 0 && time.tv_nsec < static_cast<long>(second_ns)) {
-    const std::uint64_t seconds = static_cast<std::uint64_t>(time.tv_sec);
-    if (let_others_go_on(seconds * second_ns + static_cast<std::uint64_t>(time.tv_nsec))) return 0;
+    if (let_others_go_on(ns_of(time))) return 0;
   }
   timespec rest{};
   const int result = sleep_for(time, rest);
@@ -76,7 +97,7 @@ SDSM_ENTRY int usleep(useconds_t microseconds) {
 SDSM_ENTRY unsigned sleep(unsigned seconds) {
   timespec rest{};
   if (let_others_go_on(seconds * second_ns) || sleep_for({seconds, 0}, rest) == 0) return 0;
-  return static_cast<unsigned>(rest.tv_sec) + (rest.tv_nsec >= static_cast<long>(second_ns / 2) ? 1 : 0);
+  return static_cast<unsigned>(rest.tv_sec);
 }
 
 SDSM_ENTRY int sched_yield() noexcept {

@@ -551,6 +551,7 @@ def test_a_signal_of_the_programs_ends_a_wait_and_its_handler_is_what_the_progra
 #include <signal.h>
 #include <stdio.h>
 #include <sys/time.h>
+#include <unistd.h>
 static int came;
 static void note(int number) { came += number == SIGALRM; }
 static void tell(int number, siginfo_t* info, void* context) { came += number == SIGALRM && info->si_signo == number && context; }
@@ -572,6 +573,13 @@ int main(void) {
     wrong += signal(SIGALRM, SIG_IGN) != note || sigaction(SIGALRM, NULL, &old) != 0 || old.sa_handler != SIG_IGN;
     wrong += sigaction(SIGKILL, &first, NULL) != -1 || errno != EINVAL || sigaction(65, &first, NULL) != -1 || errno != EINVAL;
   }
+  const struct itimerval timer = {.it_value = {0, 50000}};
+  first.sa_flags = SA_RESETHAND;
+  wrong += sigaction(SIGALRM, &first, NULL) != 0;
+  setitimer(ITIMER_REAL, &timer, NULL);
+  const double begin = omp_get_wtime();
+  wrong += sleep(20) != 19 || came != 3 || omp_get_wtime() - begin > 10;
+  wrong += sigaction(SIGALRM, NULL, &old) != 0 || old.sa_handler != SIG_DFL || (old.sa_flags & SA_SIGINFO) != 0;
   printf("%d wrong\\n", wrong);
 }
 """
