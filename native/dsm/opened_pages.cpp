@@ -68,15 +68,6 @@ bool protect_pieces(std::uintptr_t page, Parts parts, int protection) {
   return is_done;
 }
 
-/// The kernel maps a page where it is first looked at. Behind a trap's handler an account would have that as computing,
-/// though it belongs to the fault.
-void look_at_pieces(std::uintptr_t page, Parts parts) REQUIRES(node().mutex) {
-  for_each_piece_of(page, parts, [](std::uintptr_t begin, std::size_t bytes) {
-    for (std::uintptr_t part = begin; part < begin + bytes; part += page_bytes)
-      static_cast<void>(*reinterpret_cast<const volatile std::byte*>(part));
-  });
-}
-
 /// Shuts all pages, the resting ones too: what the protocol allows is opened again at the next access, uncounted.
 /// Every page with another protection than its neighbours is a mapping of its own, and a process may have 65530; this
 /// gives nearly all of them back.
@@ -170,7 +161,6 @@ void open_page(const Place& place, Permission permission) {
     shut_everything();
     if (!open()) end_without_mappings();
   }
-  if (permission != Permission::unmapped) look_at_pieces(place.address, place.parts);
   std::uint8_t& bits = opened_bits(place.address);
   if ((bits & listed) == 0) (place.owner == Owner::remote ? opened.copies : opened.own).push_back(place.address);
   bits = static_cast<std::uint8_t>((bits & was_writable) | listed | readable |

@@ -74,24 +74,3 @@ def test_home_pages_that_are_looked_at_in_rows_take_one_trap_for_many(tmp_path, 
     assert said == ""
     for thread in result["threads"]:
         assert thread["traps"] - sum(thread["faults"].values()) < PAGES // 16, thread
-
-
-@pytest.mark.parametrize("options", [(), ("--protocol", "jiajia"), ("--page-size", "16KiB")], ids=" ".join)
-def test_the_kernel_maps_a_page_within_the_trap_that_opens_it(tmp_path, options):
-    """Behind it an account would have that as computing. A page that came beside a written one has not been touched yet."""
-    program = compiled(
-        tmp_path,
-        """
-    if (me == 1) {
-      const char* const next = (const char*)a + 4 * 4096;
-      a[0] = 1;
-      unsigned long entry = 0;
-      FILE* const map = fopen("/proc/self/pagemap", "rb");
-      const int is_read = fseek(map, (long)((unsigned long)next / 4096 * sizeof entry), SEEK_SET) == 0 &&
-                          fread(&entry, sizeof entry, 1, map) == 1;
-      printf("%s\\n", !is_read ? "not read" : (entry >> 63) != 0 ? "mapped" : "not mapped");
-    }""",
-    )
-    said, result = run(tmp_path, program, "--prefetch", 4, *options)
-    assert result["threads"][1]["prefetched"] > 0
-    assert said == "mapped\n"
