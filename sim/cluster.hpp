@@ -160,10 +160,10 @@ class Cluster {
   std::unique_ptr<IdleNetwork> idle;
   BaselineWindow baselines;
   /// Of all threads, at this moment.
+  std::vector<Uncontended> uncontended() const;
+
   /// The thread that ends the program is at its end: the others are cut. To be called by its actor.
   void end_program();
-
-  std::vector<Uncontended> uncontended() const;
 
  private:
   void show_faults(const Thread& thread, std::size_t kind, PageId first, std::uint64_t pages);

@@ -123,6 +123,21 @@ TEST_CASE("a trace of threads that did nothing is a trace") {
   CHECK(read(scratch / "empty.trace") == trace);
 }
 
+TEST_CASE("which thread ended the program inside a region is read as it was written, and is one of the trace's") {
+  const Scratch scratch;
+  Trace trace{.header = header_for(3), .regions = {}, .threads = std::vector<std::vector<Interval>>(3)};
+  trace.header.ended_by = 2;
+  write(trace, scratch / "ended.trace");
+  CHECK(read(scratch / "ended.trace") == trace);
+
+  trace.header.ended_by = 3;
+  const auto write_and_read = [&] {
+    write(trace, scratch / "beyond.trace");
+    return read(scratch / "beyond.trace");
+  };
+  CHECK_THROWS(write_and_read());
+}
+
 TEST_CASE("two writes of one trace give the same bytes") {
   const Scratch scratch;
   write(small_trace(), scratch / "a.trace");
