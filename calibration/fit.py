@@ -36,7 +36,18 @@ from calibration.noise import noise
 from calibration.parameters import Parameter
 from calibration.pooling import RunSummary, pool
 from calibration.readers.measurement import Measurement, Reading
-from calibration.readers.microbench import COLD, FIRST_COPY, HOME, OLD_BURST, PACE, PACE_EVERY, SINGLE, TRAP, WAITING
+from calibration.readers.microbench import (
+    COLD,
+    FIRST_COPY,
+    FIRST_WRITE,
+    HOME,
+    OLD_BURST,
+    PACE,
+    PACE_EVERY,
+    SINGLE,
+    TRAP,
+    WAITING,
+)
 
 #: What a fault kind without measurement is taken for (the same work but for the companion's part).
 NEAREST = {
@@ -760,6 +771,7 @@ _PARTS_OF_FAULTS = {
     "fault.cold": (COLD, "own write by the program's clock less by the run's account"),
     "fault.trap": (TRAP, "by the run itself: a write that traps less one that does not and the handler"),
     "fault.first-copy": (FIRST_COPY, "a node's first fetch of a page less later ones"),
+    "fault.first-write": (FIRST_WRITE, "a first write of an own page less a later one"),
 }
 
 

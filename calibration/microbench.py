@@ -135,8 +135,9 @@ def _trap_ns(threads: Sequence[run_result.Thread]) -> float:
     return 1e9 * statistics.fmean(thread.trap_s for thread in threads)
 
 
-def _first_copy_ns(first_ns: Sequence[float], later_ns: Sequence[float]) -> float:
-    """What a page's first fetch by a node takes longer than later ones, as the system gives it memory then: at least 0."""
+def _first_longer_ns(first_ns: Sequence[float], later_ns: Sequence[float]) -> float:
+    """What a page's first fetch by a node, or first write, takes longer than later ones, as the system gives it memory then:
+    at least 0."""
     return max(statistics.median(first_ns) - statistics.median(later_ns), 0.0)
 
 
@@ -167,8 +168,11 @@ def measure_round(build: Path, chosen: Layout, samples: int, options: Sequence[s
     if together:
         samples_ns["WROH.cold"] = [_cold_ns(samples_ns["WROH"], threads)]
         samples_ns["WROH.trap"] = [_trap_ns(threads)]
+    if (first_ns := samples_ns.pop("WROH.first", None)) is not None:
+        samples_ns["WROH.first-write"] = [_first_longer_ns(first_ns, samples_ns.pop("WROH.again"))]
+    samples_ns.pop("WUMR.first", None)
     if (first_ns := samples_ns.pop("RUMR.first", None)) is not None:
-        samples_ns["RUMR.first-copy"] = [_first_copy_ns(first_ns, samples_ns["RUMR"])]
+        samples_ns["RUMR.first-copy"] = [_first_longer_ns(first_ns, samples_ns["RUMR"])]
     return {
         "burst": burst,
         "samples_ns": samples_ns,

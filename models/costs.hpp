@@ -57,6 +57,9 @@ struct Costs : ProtocolCosts {
   Time fault_trap{};
   /// A node's first fetch of a page takes longer by as much than later ones: the system gives it the copy's memory.
   Time first_copy{};
+  /// A node's first write of an own page takes longer by as much behind its trap, and the first twin of a page within
+  /// it, for the same reason.
+  Time first_write{};
   Time dirty_home_page{};  ///< at a barrier, for each of its own home pages that a process wrote
   Time further_run{};      ///< at a barrier, for each run of adjacent pages that a process protects again, but one
   std::map<Layout, Time> barrier;                   ///< EPCC overhead of an empty barrier

@@ -22,6 +22,8 @@ Cluster::Cluster(Clock& clock_, Network& network_, const Topology& topology, Lay
       noise(options_.is_noisy ? costs_.costs().noise_deviation : 0, costs_.costs().noise_duration, options_.seed,
             layout_.processes()),
       service(*this, layout_.processes()),
+      first_uses(costs_.costs().first_copy > Time{} || costs_.costs().first_write > Time{}),
+      first_twins(costs_.costs().first_write > Time{}),
       barrier(*this),
       locks(*this),
       atomics(*this),

@@ -22,7 +22,7 @@
 #include "models/scash/node_pages.hpp"
 #include "sim/atomic_operations.hpp"
 #include "sim/baselines.hpp"
-#include "sim/first_copies.hpp"
+#include "sim/first_uses.hpp"
 #include "sim/flush.hpp"
 #include "sim/home_service.hpp"
 #include "sim/lock_manager.hpp"
@@ -136,6 +136,8 @@ class Cluster {
   std::vector<std::unique_ptr<Flush>> flushes;  ///< by process
   Noise noise;
   HomeService service;
+  FirstUses first_uses;   ///< of pages
+  FirstUses first_twins;  ///< of twins
   TeamBarrier barrier;
   LockManager locks;
   AtomicOperations atomics;
@@ -150,7 +152,6 @@ class Cluster {
   bool has_flags = false;
   std::uint64_t remote_faults = 0;
   ComparedWords compared;
-  FirstCopies first_copies;
   std::optional<PageRights> rights;
   trace::PageBook page_book;  ///< by the trace's regions
   trace::Readings readings;

@@ -21,13 +21,12 @@ void PageFaults::take(PageId first, FaultKind kind, std::uint64_t pages, Process
         for (const PageId one : pages_beside) cluster_.compared.copy(thread_.node(), one);
       };
     }
-    if (const Time each = cluster_.costs.costs().first_copy; each != Time{}) {
-      const auto come = [&](PageId page) {
-        if (cluster_.first_copies.come(thread_.node(), page)) fetch_.memory += each;
-      };
-      come(first);
-      for (const PageId one : beside) come(one);
-    }
+    const auto use = [this](PageId page) {
+      if (cluster_.first_uses.use(thread_.node(), page)) fetch_.memory += cluster_.costs.costs().first_copy;
+    };
+    use(first);
+    for (const PageId one : beside) use(one);
+    fetch_.memory += memory_of_twins(rule, first, 1);
     return fetch(first, static_cast<std::size_t>(kind), home, std::move(served), {}, beside.size());
   }
   const Time each = cluster_.costs.fault_local(kind);
@@ -43,7 +42,23 @@ void PageFaults::take(PageId first, FaultKind kind, std::uint64_t pages, Process
   }
   const Time cold = cluster_.costs.fault_cold(kind);
   thread_.spend_faults(spent_on(kind), pages, static_cast<std::int64_t>(pages) * (each - cold));
-  thread_.spend(Spent::compute, static_cast<std::int64_t>(pages) * cold);
+  thread_.spend(spent_on(kind), memory_of_twins(rule, first, pages));
+  thread_.spend(Spent::compute, static_cast<std::int64_t>(pages) * cold + memory_of_own(rule, first, pages));
+}
+
+Time PageFaults::memory_of_twins(const FaultRule& rule, PageId first, std::uint64_t pages) {
+  return rule.makes_twin ? memory_of(cluster_.first_twins, first, pages) : Time{};
+}
+
+Time PageFaults::memory_of_own(const FaultRule& rule, PageId first, std::uint64_t pages) {
+  const bool is_own = rule.access == Access::write && rule.owner != Owner::remote;
+  return is_own ? memory_of(cluster_.first_uses, first, pages) : Time{};
+}
+
+Time PageFaults::memory_of(FirstUses& uses, PageId first, std::uint64_t pages) {
+  std::int64_t count = 0;
+  for (std::uint64_t i = 0; i < pages; ++i) count += uses.use(thread_.node(), {first.region, first.index + i}) ? 1 : 0;
+  return count * cluster_.costs.costs().first_write;
 }
 
 void PageFaults::take_and_show(PageId page, FaultKind kind, ProcessId home, std::span<const PageId> beside) {
@@ -130,6 +145,7 @@ Time PageFaults::time_at_home() const {
 void PageFaults::reply(bool travels) {
   if (fetch_.served) fetch_.served();
   cluster_.compared.copy(thread_.node(), fetch_.page);
+  cluster_.first_uses.use(cluster_.layout.node_of(fetch_.home), fetch_.page);
   const Tables& kinds = cluster_.tables;
   const Bytes reply = fetch_.payloads.reply;
   if (travels) cluster_.thread(fetch_.home).account.count_served(cluster_.clock.now(), kinds.reply, reply);

@@ -8,6 +8,7 @@
 #include "models/ids.hpp"
 #include "models/scash/page_state.hpp"
 #include "models/units.hpp"
+#include "sim/first_uses.hpp"
 #include "sim/page_rights.hpp"
 
 namespace sdsm::sim {
@@ -35,6 +36,12 @@ class PageFaults {
   const PageRights::Granted& granted() const { return fetch_.granted; }
 
  private:
+  /// What the system takes to give memory to those of `pages` from `first` on, or their twins, that the fault uses for
+  /// the first time.
+  Time memory_of_twins(const FaultRule& rule, PageId first, std::uint64_t pages);
+  Time memory_of_own(const FaultRule& rule, PageId first, std::uint64_t pages);
+  Time memory_of(FirstUses& uses, PageId first, std::uint64_t pages);
+
   struct Payloads {
     Bytes request, reply;
   };
@@ -56,7 +63,7 @@ class PageFaults {
     Time at_home{};          ///< processor time of the home, if its thread computes
     Time at_waiting_home{};  ///< if not
     Time logged{};
-    Time memory{};  ///< what first copies take
+    Time memory{};  ///< what first copies and twins take
     Time since{};
     Payloads payloads;
     std::function<void()> served;

@@ -107,9 +107,10 @@ FaultScene scene_of(FaultKind kind) {
 
 Time replay_fault(const Platform& given, NetworkKind network, FaultKind kind, std::uint32_t faults) {
   const FaultScene scene = scene_of(kind);
-  // Each page is fetched once; what is measured is a page that the node has had before.
+  // Each page is used once; what is measured is a page that the node has had, and twinned, before.
   Platform platform = given;
   platform.costs.first_copy = {};
+  platform.costs.first_write = {};
   const auto charged = [&](std::uint32_t pages) {
     return time_in_child([&] {
       Script script(scene.layout);

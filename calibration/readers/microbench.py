@@ -27,6 +27,8 @@ COLD = "WROH.cold"
 TRAP = "WROH.trap"
 #: What a page's first fetch by a node takes longer than later ones: one sample a run.
 FIRST_COPY = "RUMR.first-copy"
+#: What a first write of an own page takes longer than later ones: one sample a run.
+FIRST_WRITE = "WROH.first-write"
 #: Faults whose home's thread waits.
 WAITING = "RUMR.waiting"
 #: What each takes from a home that computes.
@@ -37,7 +39,7 @@ PACE, PACE_EVERY = "pace", "pace.every"
 OLD_BURST, OLD_BURST_TOGETHER = 16, 64
 MOST_BURST = 1 << 20
 
-_OTHER_QUANTITY = re.compile(r"barrier(?:\.(?:dirty|apart)[0-9]+)?|lock|release\.[0-9]+|RUMR\.(?:single|home|waiting|first|first-copy)|WROH\.(?:cold|trap)|pace(?:\.every)?|stream\.(?:alone|together)")
+_OTHER_QUANTITY = re.compile(r"barrier(?:\.(?:dirty|apart)[0-9]+)?|lock|release\.[0-9]+|RUMR\.(?:single|home|waiting|first|first-copy)|WROH\.(?:cold|trap|first|again|first-write)|WUMR\.first|pace(?:\.every)?|stream\.(?:alone|together)")
 
 
 def recognises(source: Text) -> bool:

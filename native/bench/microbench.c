@@ -9,9 +9,9 @@
  * measured is their waking up. Where nodes are emulated or share processors, only one can be timed. A barrier lies
  * between two samples, so each begins on pages at rest. A fault's sample is the mean over a burst of pages; NAME.single
  * has the faults of all bursts one by one, NAME.home what a page took from a home that computed; of NAME.first the
- * pages have not been on the node before, and in NAME.waiting their home's thread waits. pace has the times of one
- * piece of work on all processors. The memory bus is that of the first thread's node: threads of other nodes wait, as
- * nodes may be processes of one machine.
+ * pages (in WUMR.first: their twins) have not been on the node before, WROH.again repeats WROH.first, and in
+ * NAME.waiting their home's thread waits. pace has the times of one piece of work on all processors. The memory bus is
+ * that of the first thread's node: threads of other nodes wait, as nodes may be processes of one machine.
  */
 #include <omp.h>
 #include <stdbool.h>
@@ -267,6 +267,28 @@ static void sample_own_writes(pages memory, struct setting setting) {
   print_samples("WROH", samples, setting.wanted);
 }
 
+/* Own pages one after another, which the system gives their memory when they are written for the first time; and again.
+ */
+static void sample_first_writes(pages memory, struct setting setting) {
+  enum { bursts = worked_on / most_burst };
+  const int threads = setting.nodes * setting.per_node;
+  for (int again = 0; again < 2; ++again) {
+#pragma omp parallel firstprivate(memory, threads)
+    {
+      const int self = omp_get_thread_num();
+      for (int i = 0; i < bursts; ++i) {
+        double unused[most_burst];
+#pragma omp barrier
+        pages burst = own_page(memory, self, pages_each, 1 + i * most_burst);
+        tell_result(memory, self, act_on(burst, writes, most_burst, unused));
+#pragma omp barrier
+        if (self == 0) samples[i] = take_results(memory, threads);
+      }
+    }
+    print_samples(again ? "WROH.again" : "WROH.first", samples, bursts);
+  }
+}
+
 /* System noise: the time of one piece of work again and again, on all processors at once. Work as that of programs
  * here, of faults and memory, as neighbours on a core slow it more than arithmetic; in memory of its own, as that of
  * samples before lies scattered. All threads' times of one piece stand side by side. */
@@ -303,6 +325,13 @@ static void sample_pace(struct setting setting) {
   print_samples("pace.every", &lasted, 1);
 }
 
+/* Each page once, so that all are in the node's memory afterwards. */
+static void sample_first(const char* name, pages memory, struct setting setting, struct step timed) {
+  const struct step none = {0, 0, nothing};
+  setting.wanted = turns_of(setting) * (worked_on / setting.burst);
+  sample_fault(name, memory, setting, 0, none, timed);
+}
+
 static void sample_faults(pages memory, struct setting setting) {
   const struct step none = {0, 0, nothing};
   const struct step home_writer = {0, 0, writes};
@@ -314,10 +343,7 @@ static void sample_faults(pages memory, struct setting setting) {
   if (setting.nodes > 1) {
     const struct step reader = {1, 0, reads};
     const struct step writer = {1, 0, writes};
-    /* Each page once, so that all are in the node's memory afterwards. */
-    struct setting first = setting;
-    first.wanted = turns_of(setting) * (worked_on / setting.burst);
-    sample_fault("RUMR.first", memory, first, 0, none, reader);
+    sample_first("RUMR.first", memory, setting, reader);
     if (setting.is_together) {
       struct setting asleep = setting;
       asleep.home_waits = true;
@@ -326,6 +352,8 @@ static void sample_faults(pages memory, struct setting setting) {
     sample_fault("RUMR", memory, setting, 0, none, reader);
     print_samples("RUMR.single", singles, (setting.wanted + turns_of(setting) - 1) / turns_of(setting) * setting.burst);
     if (setting.is_together && setting.per_node == 1) print_samples("RUMR.home", taken, setting.wanted);
+    /* So that their twins have their memory, too. */
+    if (setting.is_together) sample_first("WUMR.first", memory, setting, writer);
     sample_fault("WUMR", memory, setting, 0, none, writer);
     sample_fault("WROR", memory, setting, 0, reader, writer);
     if (setting.per_node > 1) {
@@ -576,9 +604,10 @@ int main(int argc, char** argv) {
   const size_t bytes_each = (size_t)pages_each * SDSM_PAGE_BYTES;
   pages memory = sdsm_galloc((size_t)threads * bytes_each, sdsm_block);
   if (!memory) return 1;
+  print_number("burst", setting.burst);
+  if (setting.is_together) sample_first_writes(memory, setting);
 #pragma omp parallel firstprivate(memory)
   memset((void*)own_page(memory, omp_get_thread_num(), pages_each, 0), 1, bytes_each);
-  print_number("burst", setting.burst);
   sample_faults(memory, setting);
   if (setting.is_together && threads > 1) sample_pace(setting);
   if (setting.nodes > 1) {

@@ -394,6 +394,7 @@ TEST_CASE("a setting that meets nothing, or cannot be, is refused with the neare
       {"local-part.home-share=x4", "'2' is not a number from 0 to 1"},
       {"local-part.waiting-share=10.1", "'10.1' is not a number from 0 to 10"},
       {"fault.first-copy=-1us", "negative"},
+      {"fault.first-write=-1us", "negative"},
       {"fault.trap=soon", "'soon' is not a time"},
       {"calibrated.*=x2", "there is no such property, nor is one that the file gives"},
       {"fault.RUMR", "is no KEY=VALUE"},

@@ -260,7 +260,7 @@ def test_the_homes_share_is_what_a_computing_home_loses_where_that_was_measured(
 BARRIER_ALONE = reading({"2x1": {"barrier": [40000.0]}})
 #: A base file's.
 OTHER_COSTS = {f"fault.{kind}": "600us" for kind in FAULTS} | {"message.fixed": "50us", "message.per-byte": "0.1us/B", "lock.2x1": "200us"}
-PARTS_OF_FAULTS = {"fault.cold": "WROH.cold", "fault.trap": "WROH.trap", "fault.first-copy": "RUMR.first-copy"}
+PARTS_OF_FAULTS = {"fault.cold": "WROH.cold", "fault.trap": "WROH.trap", "fault.first-copy": "RUMR.first-copy", "fault.first-write": "WROH.first-write"}
 
 
 @pytest.mark.parametrize(("name", "quantity"), PARTS_OF_FAULTS.items())

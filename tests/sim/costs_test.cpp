@@ -103,14 +103,16 @@ TEST_CASE("a changed number changes what it is the cost of, by as much") {
   CHECK(within_a_nanosecond(replay_barrier(platform, NetworkKind::queue, {2, 1}, 20), us(761)));
 }
 
-TEST_CASE("a fault's re-run is of a page that the node has had, from a home that computes") {
+TEST_CASE("a fault's re-run is of a page that the node has had, and twinned, from a home that computes") {
   PlatformText text;
   text.set("fault.first-copy", "100us");
+  text.set("fault.first-write", "100us");
   text.set("local-part.waiting-share", "0.1");
   const TemporaryFile file(text.text());
   const Platform platform = read_platform(file.path());
   CHECK(within_a_nanosecond(replay_fault(platform, NetworkKind::queue, FaultKind::RUMR, 5), us(587)));
   CHECK(within_a_nanosecond(replay_fault(platform, NetworkKind::queue, FaultKind::WUMR, 5), us(599)));
+  CHECK(within_a_nanosecond(replay_fault(platform, NetworkKind::queue, FaultKind::WROH, 5), us(8)));
 }
 
 TEST_CASE("what a platform has no room for is named, not re-run") {

@@ -88,6 +88,36 @@ TEST_CASE("a node's first fetch of a page takes longer by fault.first-copy, each
   CHECK(result.makespan == plain.makespan + us(4 * 10));
 }
 
+TEST_CASE(
+    "a first write takes longer by fault.first-write: of an own page behind the trap, of another's for its twin") {
+  TestProgram program({2, 1});
+  program.barrier(0, 1000, {writes(0), writes(2)});
+  program.barrier(1, 1000, {reads(6)});
+  // Page 6 has its memory: it was served.
+  program.barrier(0, 1000, {writes(0), writes(4), writes(6)});
+  program.barrier(1, 1000, {writes(8), reads(10, 128), writes(10, 200)});
+  program.barrier(0, 1000, {writes(8), writes(10)});
+  program.barrier(1, 1000, {writes(8)});
+  const Result plain = run(p3_score(), NetworkKind::queue, program);
+  PlatformText text;
+  text.set("fault.first-write", "10us");
+  const TemporaryFile file(text.text());
+  const Result result = run(file.path(), NetworkKind::queue, program);
+  const auto longer = [&](std::uint32_t thread, auto item) {
+    return spent(result.threads[thread].whole, item) - spent(plain.threads[thread].whole, item);
+  };
+  // Pages 0, 2 and 4, and the one that tells the region's function.
+  CHECK(longer(0, Spent::compute) == us(4 * 10));
+  CHECK(longer(0, FaultKind::WROH) == Time{});
+  CHECK(longer(1, FaultKind::WUMR) == us(10));  // page 8, once
+  CHECK(longer(1, FaultKind::WROR) == us(10));  // page 10
+  CHECK(longer(1, FaultKind::RUMR) == Time{});
+  CHECK(longer(1, Spent::compute) == Time{});
+  const auto& faults = result.threads[1].whole.faults;
+  CHECK(faults[static_cast<std::size_t>(FaultKind::WUMR)] == 2);
+  CHECK(faults[static_cast<std::size_t>(FaultKind::WROR)] == 1);
+}
+
 TEST_CASE("a copy is new to a node, not to each of its processes, and so are copies that come beside another") {
   PlatformText text;
   text.set("fault.first-copy", "10us");

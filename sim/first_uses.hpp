@@ -1,4 +1,4 @@
-/// Which pages nodes have had copies of: the system gives a copy its memory when the first one comes.
+/// Which pages nodes have used, or which twins: the system gives each its memory when it is used for the first time.
 #pragma once
 
 #include <vector>
@@ -7,10 +7,14 @@
 
 namespace sdsm::sim {
 
-class FirstCopies {
+class FirstUses {
  public:
-  /// A copy of `page` comes to `node`: whether it is the node's first.
-  bool come(NodeId node, PageId page) {
+  /// `counts`: whether first uses cost something; if not, none is told.
+  explicit FirstUses(bool counts) : counts_(counts) {}
+
+  /// `node` uses `page`, its own or a copy: whether for the first time.
+  bool use(NodeId node, PageId page) {
+    if (!counts_) return false;
     std::vector<bool>& of_region = in(in(seen_, index_of(node)), index_of(page.region));
     auto seen = in(of_region, page.index);
     const bool is_first = !seen;
@@ -25,6 +29,7 @@ class FirstCopies {
     return row[index];
   }
 
+  bool counts_;
   std::vector<std::vector<std::vector<bool>>> seen_;  ///< by node, region and page
 };
 
