@@ -107,10 +107,12 @@ FaultScene scene_of(FaultKind kind) {
 
 Time replay_fault(const Platform& given, NetworkKind network, FaultKind kind, std::uint32_t faults) {
   const FaultScene scene = scene_of(kind);
-  // Each page is used once; what is measured is a page that the node has had, and twinned, before.
+  // Each page is used once; what is measured is a page that the node has had, and twinned, before. And it is measured
+  // by the program's clock, which does not tell computing that a trap slows from the trap.
   Platform platform = given;
   platform.costs.first_copy = {};
   platform.costs.first_write = {};
+  platform.costs.fault_cold = {};
   const auto charged = [&](std::uint32_t pages) {
     return time_in_child([&] {
       Script script(scene.layout);

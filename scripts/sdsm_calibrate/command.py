@@ -148,11 +148,16 @@ def _read(names: Sequence[str]) -> list[Reading]:
     if len(set(names)) != len(names):
         raise BadInput("a file is given twice. Its samples would count twice")
     found = []
+    by_content: dict[str | None, str] = {None: ""}
     for name in names:
         try:
             found.append(readers.read(name))
         except OSError as error:
             raise BadInput(f"{name}: {unreadable(error, NAME_AN_OUTPUT)}") from None
+        # A pipe cannot be read again.
+        content = report.digest(name) if Path(name).is_file() else None
+        if by_content.setdefault(content, name) not in ("", name):
+            raise BadInput(f"{by_content[content]} and {name} are one output, given twice. Its samples would count twice: leave one out")
     for reading in found:
         for warning in reading.warnings:
             say(warning)

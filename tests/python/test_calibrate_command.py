@@ -156,6 +156,7 @@ def test_a_cluster_too_small_for_the_layouts_leaves_them_unproved(outputs, tmp_p
         (["text.json", "-o", "o.xml"], "text.json:1"),
         (["text.json"], "Give -o"),
         (["m.json", "m.json", "-o", "o.xml"], "given twice"),
+        (["m.json", "copy.json", "-o", "o.xml"], "m.json and copy.json are one output, given twice"),
         (["m.json", "-o", "o.xml", "--base", "none/none.xml"], "none.xml"),
         (["m.json", "-o", "o.xml", "--base", "text.json"], "not XML"),
         (["m.json", "-o", "o.xml", "--build", "nowhere"], "does not exist"),
@@ -167,7 +168,8 @@ def test_a_cluster_too_small_for_the_layouts_leaves_them_unproved(outputs, tmp_p
 def test_unusable_input_gives_one_line_and_status_2(tmp_path, monkeypatch, capsys, arguments, what):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "text.json").write_text("hello")
-    (tmp_path / "m.json").write_bytes((DATA / "sdsm" / "microbench.system.json").read_bytes())
+    for name in ("m.json", "copy.json"):
+        (tmp_path / name).write_bytes((DATA / "sdsm" / "microbench.system.json").read_bytes())
     (tmp_path / "printed.json").write_bytes((DATA / "sdsm" / "microbench.printed.2x1.json").read_bytes())
     (tmp_path / "np.out").write_bytes((DATA / "network" / "netpipe.loopback.out").read_bytes())
     network = [prop("reference.bandwidth", "1Gbps"), prop("reference.latency", "5us"), prop("reference.links", "2")]

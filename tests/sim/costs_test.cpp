@@ -103,10 +103,12 @@ TEST_CASE("a changed number changes what it is the cost of, by as much") {
   CHECK(within_a_nanosecond(replay_barrier(platform, NetworkKind::queue, {2, 1}, 20), us(761)));
 }
 
-TEST_CASE("a fault's re-run is of a page that the node has had, and twinned, from a home that computes") {
+TEST_CASE(
+    "a fault's re-run is of a page that the node has had, and twinned, with cold caches, from a home that computes") {
   PlatformText text;
   text.set("fault.first-copy", "100us");
   text.set("fault.first-write", "100us");
+  text.set("fault.cold", "2us");
   text.set("local-part.waiting-share", "0.1");
   const TemporaryFile file(text.text());
   const Platform platform = read_platform(file.path());
