@@ -18,7 +18,7 @@ void PageFaults::take(PageId first, FaultKind kind, std::uint64_t pages, Process
     std::function<void()> served;
     if (!beside.empty()) {
       served = [this, pages_beside = std::vector(beside.begin(), beside.end())] {
-        for (const PageId one : pages_beside) cluster_.compared.copy(thread_.node(), one);
+        for (const PageId one : pages_beside) note_served(one);
       };
     }
     const auto use = [this](PageId page) {
@@ -142,10 +142,14 @@ Time PageFaults::time_at_home() const {
   return fetch_.logged + (interrupts ? fetch_.at_home : fetch_.at_waiting_home);
 }
 
+void PageFaults::note_served(PageId page) {
+  cluster_.compared.copy(thread_.node(), page);
+  cluster_.first_uses.use(cluster_.layout.node_of(fetch_.home), page);
+}
+
 void PageFaults::reply(bool travels) {
   if (fetch_.served) fetch_.served();
-  cluster_.compared.copy(thread_.node(), fetch_.page);
-  cluster_.first_uses.use(cluster_.layout.node_of(fetch_.home), fetch_.page);
+  note_served(fetch_.page);
   const Tables& kinds = cluster_.tables;
   const Bytes reply = fetch_.payloads.reply;
   if (travels) cluster_.thread(fetch_.home).account.count_served(cluster_.clock.now(), kinds.reply, reply);

@@ -51,6 +51,8 @@ class PageFaults {
   /// Processor time of the home, which goes by what its thread does now.
   Time time_at_home() const;
   void reply(bool travels);
+  /// The home has given `page` away: the current fetch's, or one that comes beside it.
+  void note_served(PageId page);
 
   Cluster& cluster_;
   Thread& thread_;

@@ -147,9 +147,8 @@ void add_costs(std::vector<Property>& rows) {
       [](auto& costs) -> auto& { return costs.first_copy; }));
   rows.push_back(time_cost(
       "fault.first-write",
-      "what a node's first write of a page takes longer than later ones: of an own page behind the trap, in compute; "
-      "of "
-      "another's for its twin (default 0us)",
+      "what a node's first write of a page takes longer than later ones: of an own page behind the trap, in compute, "
+      "of another's for its twin (default 0us)",
       false, [](auto& costs) -> auto& { return costs.first_write; }));
   rows.push_back(time_cost(
       "barrier.dirty-home-page", "time at a barrier for each home page that its owner wrote (default 0us)", false,

@@ -178,6 +178,23 @@ TEST_CASE("a page that comes beside another costs its 346.4 us on the wire, the 
   CHECK(result.threads[0].whole.served_bytes >= 6 * 4096);
 }
 
+TEST_CASE("a home's page that was served beside another has its memory") {
+  TestProgram program({2, 1});
+  program.barrier(0, 1000);
+  program.barrier(1, 1000, {reads(2)});  // 4 comes with it
+  program.barrier(0, 1000, {writes(2), writes(4), writes(6)});
+  program.barrier(1, 1000);
+  RunOptions options;
+  options.prefetch = 1;
+  const Result plain = run(p3_score(), NetworkKind::queue, program, options);
+  PlatformText text;
+  text.set("fault.first-write", "10us");
+  const TemporaryFile file(text.text());
+  const Result result = run(file.path(), NetworkKind::queue, program, options);
+  // Page 6, and the one that tells the region's function.
+  CHECK(spent(result.threads[0].whole, Spent::compute) == spent(plain.threads[0].whole, Spent::compute) + us(2 * 10));
+}
+
 TEST_CASE("three nodes ask one home at once: 587 us, and the others wait for its cable, 346.4 us each") {
   // Stored and forwarded. The requests (110 bytes, 8.8 us a link) meet at the home's port and arrive after 27.6, 36.4
   // and 45.2 us; the home takes 39.98 us for each, so the last page is ready after 147.54 us. Pages leave by one cable,
