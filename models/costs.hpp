@@ -124,7 +124,7 @@ class CostModel {
     return Time{static_cast<std::int64_t>(static_cast<double>(local.count()) * costs_.home_share)};
   }
 
-  /// home_part() of a fetch where the home's thread waits, or has just fetched a page itself.
+  /// home_part() of a fetch where the home's thread waits, or installs a page itself.
   Time waiting_home_part(Time local) const {
     if (!costs_.waiting_share) return home_part(local);
     return Time{static_cast<std::int64_t>(static_cast<double>(local.count()) * *costs_.waiting_share)};

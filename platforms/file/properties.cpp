@@ -147,8 +147,8 @@ void add_costs(std::vector<Property>& rows) {
       [](auto& costs) -> auto& { return costs.first_copy; }));
   rows.push_back(time_cost(
       "fault.first-write",
-      "what a node's first write of a page takes longer than later ones: of an own page behind the trap, in compute, "
-      "of another's for its twin (default 0us)",
+      "what a node's first write of a page takes longer than later ones: on its own page after the trap, as compute; "
+      "else for the twin (default 0us)",
       false, [](auto& costs) -> auto& { return costs.first_write; }));
   rows.push_back(time_cost(
       "barrier.dirty-home-page", "time at a barrier for each home page that its owner wrote (default 0us)", false,
@@ -176,7 +176,7 @@ void add_costs(std::vector<Property>& rows) {
   static constexpr double most_waiting_share = 10;
   rows.push_back(
       {"local-part.waiting-share",
-       "the home's share of a fetch where its thread waits, or has just fetched a page itself, 0 to 10: above "
+       "the home's share of a fetch where its thread waits, or installs a page itself, 0 to 10: above "
        "local-part.home-share (the default) where processors have to be woken",
        false,
        [](Reading& r, std::string_view text) { r.costs.waiting_share = parse_number(text, 0, most_waiting_share); },

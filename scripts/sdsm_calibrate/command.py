@@ -45,7 +45,7 @@ sdsm calibrate p3-score writes the platform of the published measurements, from 
 
 EPILOG = """\
 examples:
-  sdsm microbench -o m.json && sdsm calibrate m.json -o machine.xml --report machine.json
+  sdsm microbench --bind --over 3 -o m.json && sdsm calibrate m.json -o machine.xml
   sdsm calibrate m*.json netpipe.out --base one-machine -o cluster.xml --plot results
   sdsm calibrate m.json --hold-out 0.3 -o machine.xml
   sdsm calibrate p3-score -o p3-score.xml
