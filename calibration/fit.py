@@ -385,7 +385,7 @@ def fit(
     covariance: dict[tuple[str, str], float] = {}
 
     _faults(data, parameters, checks, fallback)
-    _parts_of_faults(data, parameters, fallback)
+    _parts_of_faults(data, parameters, notes, fallback)
     extras = _messages(data, parameters, checks, covariance, notes, fallback)
     _by_layout(data, parameters, checks, notes, fallback)
     _dirty_pages(data, parameters, checks, notes, fallback)
@@ -463,6 +463,10 @@ def trial_of(found: Fit, value_us: float) -> Fit:
 def _remote(data: Data, quantity: str) -> list[Batch]:
     """Batches on several nodes."""
     return [b for b in data.batches if b.quantity == quantity and b.layout.nodes > 1]
+
+
+def _files(batches: Iterable[Batch]) -> set[str]:
+    return {b.source.rsplit(":", 1)[0] for b in batches}
 
 
 def _found(
@@ -775,8 +779,14 @@ _PARTS_OF_FAULTS = {
 }
 
 
-def _parts_of_faults(data: Data, parameters: list[Parameter], base: Base) -> None:
+def _parts_of_faults(data: Data, parameters: list[Parameter], notes: list[str], base: Base) -> None:
     """Optional: without a measurement of any fault the base file's, which may be none."""
+    with_new_twins = sorted(_files(_remote(data, "WUMR")) - _files(_remote(data, FIRST_WRITE)))
+    if with_new_twins and _remote(data, FIRST_WRITE):
+        notes.append(
+            f"{', '.join(with_new_twins)}: no {FIRST_WRITE}, so WUMR counts the memory of new twins there, and not in the other outputs. "
+            "Measure it again, or leave it out"
+        )
     for name, (measured_as, how) in _PARTS_OF_FAULTS.items():
         batches = _remote(data, measured_as)
         if batches:

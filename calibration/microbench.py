@@ -170,7 +170,8 @@ def measure_round(build: Path, chosen: Layout, samples: int, options: Sequence[s
         samples_ns["WROH.trap"] = [_trap_ns(threads)]
     if (first_ns := samples_ns.pop("WROH.first", None)) is not None:
         samples_ns["WROH.first-write"] = [_first_longer_ns(first_ns, samples_ns.pop("WROH.again"))]
-    samples_ns.pop("WUMR.first", None)
+    for warm_up in ("WUMR.first", "WROL.first"):
+        samples_ns.pop(warm_up, None)
     if (first_ns := samples_ns.pop("RUMR.first", None)) is not None:
         samples_ns["RUMR.first-copy"] = [_first_longer_ns(first_ns, samples_ns["RUMR"])]
     return {

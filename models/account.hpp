@@ -11,7 +11,8 @@ namespace sdsm {
 
 /// Numbers of the terms in simulated accounts, in those of runs, and of threads' states in timelines.
 enum class Spent : std::uint8_t {
-  /// The program's own instructions: what no other term claims, with what traps leave cold (Costs::fault_cold).
+  /// The program's own instructions: what no other term claims, with what traps leave cold (Costs::fault_cold)
+  /// and the memory that pages get at their homes' first writes (Costs::first_write).
   compute = 0,
   /// + kind, of the protocol's. From the instruction that traps until it goes on: the trap's entry and exit, the
   /// protocol's work, and waiting for other processes.

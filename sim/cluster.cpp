@@ -48,6 +48,7 @@ Cluster::Cluster(Clock& clock_, Network& network_, const Topology& topology, Lay
     notices = std::make_unique<WriteNotices>();
     for (const RegionId region : untold_regions) notices->add_untold(region);
   }
+  note_program_variables(regions);
   processors.resize(layout.nodes);
   readings.resize(layout.processes());
   for (std::uint32_t node = 0; node < layout.nodes; ++node) {
@@ -65,6 +66,18 @@ Cluster::Cluster(Clock& clock_, Network& network_, const Topology& topology, Lay
   }
   rights.emplace(*this);
   room = make_room(*this);
+}
+
+void Cluster::note_program_variables(const std::vector<trace::Region>& regions) {
+  if (!first_uses.counts()) return;
+  for (const trace::Region& region : regions) {
+    if (!trace::is_program_variable(region.kind)) continue;
+    const bool goes = !trace::is_placed_by_option(region.kind, region.placement);
+    for (PageId page{region.id, 0}; page.index < region.pages; ++page.index) {
+      first_uses.use(NodeId{0}, page);
+      if (goes && region.placement != Placement::first_touch) first_uses.use(layout.node_of(home_of_page(page)), page);
+    }
+  }
 }
 
 void Cluster::send(const Outgoing& message, std::function<void()> arrived) {

@@ -167,6 +167,9 @@ class Cluster {
   void end_program();
 
  private:
+  /// Process 0 has all of them in its memory before main begins, zeros as well, and sends what the program places
+  /// elsewhere there.
+  void note_program_variables(const std::vector<trace::Region>& regions);
   void show_faults(const Thread& thread, std::size_t kind, PageId first, std::uint64_t pages);
   void send_in_turn(const Outgoing& message, std::function<void()> arrived);
   void send_now(const Outgoing& message, std::function<void()>&& arrived);

@@ -12,6 +12,8 @@ class FirstUses {
   /// `counts`: whether first uses cost something; if not, none is told.
   explicit FirstUses(bool counts) : counts_(counts) {}
 
+  bool counts() const { return counts_; }
+
   /// `node` uses `page`, its own or a copy: whether for the first time.
   bool use(NodeId node, PageId page) {
     if (!counts_) return false;

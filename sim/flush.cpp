@@ -49,7 +49,6 @@ void Flush::next_piece() {
     return;
   }
   thread_.account.count_message(now, MessageKind::diff, piece);
-  cluster_.first_uses.use(to, diff.page);
   const Time at_home = cluster_.costs.home_part(local);
   cluster_.clock.at(now + cluster_.noisy(thread_.id(), local - at_home), [this, piece, at_home] {
     const ProcessId home = diffs_[diff_].home;

@@ -43,22 +43,23 @@ void PageFaults::take(PageId first, FaultKind kind, std::uint64_t pages, Process
   const Time cold = cluster_.costs.fault_cold(kind);
   thread_.spend_faults(spent_on(kind), pages, static_cast<std::int64_t>(pages) * (each - cold));
   thread_.spend(spent_on(kind), memory_of_twins(rule, first, pages));
-  thread_.spend(Spent::compute, static_cast<std::int64_t>(pages) * cold + memory_of_own(rule, first, pages));
+  thread_.spend(Spent::compute, static_cast<std::int64_t>(pages) * cold);
+}
+
+void PageFaults::give_memory(PageId first, std::uint64_t pages) {
+  thread_.spend(Spent::compute, memory_of(cluster_.first_uses, first, pages));
 }
 
 Time PageFaults::memory_of_twins(const FaultRule& rule, PageId first, std::uint64_t pages) {
   return rule.makes_twin ? memory_of(cluster_.first_twins, first, pages) : Time{};
 }
 
-Time PageFaults::memory_of_own(const FaultRule& rule, PageId first, std::uint64_t pages) {
-  const bool is_own = rule.access == Access::write && rule.owner != Owner::remote;
-  return is_own ? memory_of(cluster_.first_uses, first, pages) : Time{};
-}
-
 Time PageFaults::memory_of(FirstUses& uses, PageId first, std::uint64_t pages) {
+  const Time each = cluster_.costs.costs().first_write;
+  if (each == Time{}) return {};
   std::int64_t count = 0;
   for (std::uint64_t i = 0; i < pages; ++i) count += uses.use(thread_.node(), {first.region, first.index + i}) ? 1 : 0;
-  return count * cluster_.costs.costs().first_write;
+  return count * each;
 }
 
 void PageFaults::take_and_show(PageId page, FaultKind kind, ProcessId home, std::span<const PageId> beside) {

@@ -28,6 +28,9 @@ class PageFaults {
   /// Cluster::begin_arrival(), for each of its pages.
   void take_and_show(PageId page, FaultKind kind, ProcessId home, std::span<const PageId> beside);
 
+  /// The thread writes pages that are at home on its node, whether they trap or not.
+  void give_memory(PageId first, std::uint64_t pages);
+
   /// A fault of that kind of the protocol's fetches its page. `served`: called at the home when it has served it.
   /// `logged`: what a log adds to a process's time for the fault, and for each message that it sends.
   void fetch(PageId page, std::size_t kind, ProcessId home, std::function<void()> served = {}, Time logged = {},
@@ -36,10 +39,9 @@ class PageFaults {
   const PageRights::Granted& granted() const { return fetch_.granted; }
 
  private:
-  /// What the system takes to give memory to those of `pages` from `first` on, or their twins, that the fault uses for
+  /// What the system takes to give memory to those of `pages` from `first` on, or their twins, that the node writes for
   /// the first time.
   Time memory_of_twins(const FaultRule& rule, PageId first, std::uint64_t pages);
-  Time memory_of_own(const FaultRule& rule, PageId first, std::uint64_t pages);
   Time memory_of(FirstUses& uses, PageId first, std::uint64_t pages);
 
   struct Payloads {

@@ -32,6 +32,8 @@ class AsRecorded final : public ScashMemory {
 
   void touch(const Touch& touch) override {
     current_ = touch.run;
+    const bool is_own = cluster_.owner_of(thread_.id(), touch.home) != Owner::remote;
+    if (touch.access == Access::write && is_own) faults_.give_memory(touch.first, touch.pages);
     for (std::uint64_t i = 0; i < touch.pages; ++i) touch_page({touch.first.region, touch.first.index + i}, touch);
   }
 

@@ -17,6 +17,7 @@ class InTime final : public ScashMemory {
 
   void touch(const Touch& touch) override {
     const Owner owner = cluster_.owner_of(thread_.id(), touch.home);
+    if (touch.access == Access::write && owner != Owner::remote) faults_.give_memory(touch.first, touch.pages);
     const bool has_companions = cluster_.layout.threads_per_node > 1;
     const std::uint64_t end = touch.first.index + touch.pages;
     for (std::uint64_t index = touch.first.index; index < end;) {

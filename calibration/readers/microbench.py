@@ -39,7 +39,7 @@ PACE, PACE_EVERY = "pace", "pace.every"
 OLD_BURST, OLD_BURST_TOGETHER = 16, 64
 MOST_BURST = 1 << 20
 
-_OTHER_QUANTITY = re.compile(r"barrier(?:\.(?:dirty|apart)[0-9]+)?|lock|release\.[0-9]+|RUMR\.(?:single|home|waiting|first|first-copy)|WROH\.(?:cold|trap|first|again|first-write)|WUMR\.first|pace(?:\.every)?|stream\.(?:alone|together)")
+_OTHER_QUANTITY = re.compile(r"barrier(?:\.(?:dirty|apart)[0-9]+)?|lock|release\.[0-9]+|RUMR\.(?:single|home|waiting|first|first-copy)|WROH\.(?:cold|trap|first|again|first-write)|WUMR\.first|WROL\.first|pace(?:\.every)?|stream\.(?:alone|together)")
 
 
 def recognises(source: Text) -> bool:

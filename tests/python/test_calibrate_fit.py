@@ -274,6 +274,14 @@ def test_parts_of_faults_are_means_over_runs_and_the_base_files_only_where_no_fa
     assert (stands_in.value, stands_in.kind) == (0.7, "assumed")
 
 
+def test_outputs_whose_wumr_counts_the_memory_of_new_twins_are_named_beside_others():
+    new = reading({"2x1": measured(**{"WROH.first-write": [3000.0]})}, "new.json")
+    old = reading({"2x1": measured()}, "old.json")
+    assert [note for note in fitted(new, old).notes if note.startswith("old.json: no WROH.first-write")]
+    for alone in (fitted(new), fitted(old)):
+        assert not [note for note in alone.notes if "first-write" in note]
+
+
 def test_the_share_of_a_home_that_waits_is_what_a_fetch_then_takes_longer_or_shorter():
     # 100 us of processor time each, 70 of them the computing home's. From a home that waits a fetch takes 40 us less, or 60 more.
     more = {"RUMR": [607040.0, 607050.0, 607030.0], "RUMR.home": [70000.0, 70010.0, 69990.0]}

@@ -118,6 +118,84 @@ TEST_CASE(
   CHECK(faults[static_cast<std::size_t>(FaultKind::WROR)] == 1);
 }
 
+TEST_CASE("what homes have open gets its memory at the first write, too") {
+  TestProgram program({2, 1});
+  program.barrier(0, 1000, {writes(0), writes(2)});
+  program.barrier(1, 1000, {writes(1)});
+  program.barrier(0, 1000, {writes(0), writes(4)});
+  program.barrier(1, 1000, {writes(1)});
+  RunOptions options;
+  options.protocol = ProtocolKind::home_open;
+  const Result plain = run(p3_score(), NetworkKind::queue, program, options);
+  PlatformText text;
+  text.set("fault.first-write", "10us");
+  const TemporaryFile file(text.text());
+  const Result result = run(file.path(), NetworkKind::queue, program, options);
+  const auto computing = [](const Result& of, std::uint32_t t) { return spent(of.threads[t].whole, Spent::compute); };
+  REQUIRE(fault_count(result, 0, FaultKind::WROH) == 0);
+  // Pages 0, 2 and 4, and the one that tells the region's function; page 1.
+  CHECK(computing(result, 0) == computing(plain, 0) + us(4 * 10));
+  CHECK(computing(result, 1) == computing(plain, 1) + us(1 * 10));
+}
+
+TEST_CASE("a page and its twin get their memory once for all threads of a node") {
+  TestProgram program({2, 2});
+  program.barrier_of_all(1000);
+  program.barrier(1, 1000, {writes(0)});  // its companion's: WROL
+  for (const std::uint32_t t : {0u, 2u, 3u}) program.barrier(t, 1000);
+  program.barrier(0, 1000, {writes(0)});
+  for (const std::uint32_t t : {1u, 2u, 3u}) program.barrier(t, 1000);
+  program.barrier(1, 1000, {writes(0)});
+  for (const std::uint32_t t : {0u, 2u, 3u}) program.barrier(t, 1000);
+  const Result plain = run(p3_score(), NetworkKind::queue, program);
+  PlatformText text;
+  text.set("fault.first-write", "10us");
+  const TemporaryFile file(text.text());
+  const Result result = run(file.path(), NetworkKind::queue, program);
+  const auto longer = [&](std::uint32_t thread, auto item) {
+    return spent(result.threads[thread].whole, item) - spent(plain.threads[thread].whole, item);
+  };
+  REQUIRE(fault_count(result, 1, FaultKind::WROL) == 2);
+  CHECK(longer(1, Spent::compute) == us(10));
+  CHECK(longer(1, FaultKind::WROL) == us(10));
+  CHECK(longer(0, Spent::compute) == us(10));  // the page that tells the region's function
+  CHECK(longer(0, FaultKind::WROH) == Time{});
+}
+
+TEST_CASE("the program's variables have their memory before main begins: on process 0, and where it places them") {
+  struct Variant {
+    trace::RegionKind kind;
+    Placement placement;
+    std::vector<trace::TouchRun> others;  ///< the second thread's own pages
+    int first_writes[2];
+  };
+  const Variant variants[] = {
+      {trace::RegionKind::heap_block, Placement::round_robin, {writes(1)}, {2, 1}},
+      {trace::RegionKind::mapped, Placement::round_robin, {writes(1)}, {0, 0}},
+      {trace::RegionKind::globals, Placement::initial, {}, {0, 0}},
+  };
+  const Variant& variant = variants[GENERATE(0, 1, 2)];
+  TestProgram program({2, 1});
+  program.barrier(0, 1000, {writes(0), writes(2)});
+  program.barrier(1, 1000, variant.others);
+  const auto made = [&] {
+    Program finished = program.finished();
+    finished.regions[0].kind = variant.kind;
+    finished.regions[0].placement = variant.placement;
+    return finished;
+  };
+  const Result plain = run(p3_score(), program.layout(), NetworkKind::queue, made);
+  PlatformText text;
+  text.set("fault.first-write", "10us");
+  const TemporaryFile file(text.text());
+  const Result result = run(file.path(), program.layout(), NetworkKind::queue, made);
+  const auto longer = [&](std::uint32_t t) {
+    return spent(result.threads[t].whole, Spent::compute) - spent(plain.threads[t].whole, Spent::compute);
+  };
+  CHECK(longer(0) == us((variant.first_writes[0] + 1) * 10));  // and the page that tells the region's function
+  CHECK(longer(1) == us(variant.first_writes[1] * 10));
+}
+
 TEST_CASE("a copy is new to a node, not to each of its processes, and so are copies that come beside another") {
   PlatformText text;
   text.set("fault.first-copy", "10us");

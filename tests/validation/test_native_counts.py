@@ -559,6 +559,16 @@ def test_what_measures_memory_takes_no_faults_on_it(tmp_path, mode):
     assert 0 < max(thread["traps"] for thread in microbench(tmp_path, *mode)) - first_uses - pace < 6144
 
 
+def test_companions_twins_have_their_memory_before_their_first_writes_are_timed(tmp_path):
+    """Of one node's two threads the second writes the first's 1024 pages once, then 64 of them for each kind of its writes."""
+    result = tmp_path / "run.json"
+    program = (BUILD / "microbench", 2, 1, "together")
+    printed = json.loads(output_of(SDSM, "run", "-q", "-n", 2, "--threads-per-node", 2, "--json", result, "--", *program))
+    assert len(printed["WROL.first"]) == 1024 // 64
+    _, companion = json.loads(result.read_text())["whole_run"]["threads"]
+    assert companion["faults"]["WROL"] >= 1024 + 64
+
+
 def test_home_pages_that_rest_are_opened_in_rows(tmp_path):
     """256 rows of 2 KiB, two arrays of 128 pages: each thread has 64 home pages of each, and the second reads its own before it
     writes them. One trap that is no fault opens what lies behind. Of those that the initial thread wrote it has no such trap."""

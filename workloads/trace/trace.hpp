@@ -215,6 +215,10 @@ constexpr bool has_prefetch(RegionKind kind) {
   return kind == RegionKind::heap_block || kind == RegionKind::mapped;
 }
 
+constexpr bool is_program_variable(RegionKind kind) {
+  return kind == RegionKind::globals || kind == RegionKind::mapped;
+}
+
 /// Whether the pages' home process has them open for good, so that its writes cost nothing and are not traced.
 constexpr bool is_open_at_home(RegionKind kind) {
   return kind == RegionKind::initial_stack || kind == RegionKind::thread_stack;
