@@ -15,6 +15,8 @@ from calibration.parameters import Parameter
 LARGE = 0.25
 #: Costs that are never close to nothing, so that a large error is no matter of a small value.
 MAIN = (*(f"fault.{kind}" for kind in FAULTS), "message.fixed")  # and those of a layout
+#: A machine of its own has a tenth or less.
+NOISY = 0.3
 _REMEDY = "Measure again while nothing else runs, longer (sdsm microbench --over 30), or give the outputs of several sittings"
 
 
@@ -35,13 +37,19 @@ def _is_open(one: Parameter, main: dict[str, Parameter]) -> bool:
 
 
 def doubts(parameters: Sequence[Parameter]) -> Iterator[str]:
-    """A sentence for all that are uncertain, and one for each barrier that more nodes make cheaper."""
+    """A sentence for all that are uncertain, one for much noise, and one for each barrier that more nodes make cheaper."""
     measured = [one for one in parameters if one.kind != "assumed"]
     main = {one.name: one for one in measured if one.name.startswith((*MAIN, "message.per-byte")) or _layout(one) is not None}
     wide = [one for one in main.values() if _is_open(one, main)]
     if wide:
         told = ", ".join(f"{one.name} is {one.value:.3g} {one.unit} with a standard error of {one.standard_error:.3g} {one.unit}" for one in wide)
         yield f"measured too unevenly to predict from: {told}. {_REMEDY}"
+    for one in measured:
+        if one.name == "noise.deviation" and one.value > NOISY:
+            yield (
+                f"noise.deviation is {one.value:.2g}: the processors' pace changed by so much from moment to moment, and predictions of a "
+                f"single run scatter as widely. {_REMEDY}"
+            )
     by_threads: dict[int, list[tuple[int, Parameter]]] = {}
     for one in measured:
         placed = _layout(one)

@@ -453,6 +453,12 @@ def as_on_reference(found: Fit, trial: Fit, simulated: Mapping[str, float]) -> F
     return replace(found, parameters=tuple(moved))
 
 
+def without_round_trips(data: Data) -> Data:
+    """The same without the round trips of bandwidth tests, which other traffic makes longer."""
+    readings = (replace(r, measurements=tuple(m for m in r.measurements if not m.quantity.startswith(networks.ROUND_TRIP))) for r in data.readings)
+    return replace(data, readings=tuple(readings))
+
+
 def trial_of(found: Fit, value_us: float) -> Fit:
     """The same with another value of all measured barriers and locks."""
     is_meant = {p.name for p in found.parameters if p.kind == "measured" and p.name.split(".")[0] in BY_LAYOUT}

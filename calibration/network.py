@@ -175,9 +175,13 @@ def _intervals(reading: Reading) -> list[Measurement]:
     return [m for m in reading.measurements if m.quantity == "bandwidth" and "interval" in m.keys]
 
 
+#: How quantities of bandwidth tests begin that tell a round trip beside their own traffic.
+ROUND_TRIP = "round-trip time"
+
+
 def _least_round_trip(reading: Reading) -> tuple[float, int, str] | None:
     """us, of how many, where."""
-    trips = [m for m in reading.measurements if m.quantity.startswith("round-trip time")]
+    trips = [m for m in reading.measurements if m.quantity.startswith(ROUND_TRIP)]
     values = [t for m in trips for t in m.in_unit("us")]
     return (min(values), len(trips), f"{reading.file}:{trips[0].place.line}") if values else None
 

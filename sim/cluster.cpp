@@ -38,9 +38,17 @@ Cluster::Cluster(Clock& clock_, Network& network_, const Topology& topology, Lay
                        std::nullopt});
     }
   }
-  for (const trace::Region& region : regions) has_prefetch.push_back(trace::has_prefetch(region.kind));
+  for (const trace::Region& region : regions) {
+    has_prefetch.push_back(trace::has_prefetch(region.kind));
+    const bool stays =
+        trace::is_placed_by_option(region.kind, region.placement) || region.placement == Placement::first_touch;
+    variables_.push_back(!trace::is_program_variable(region.kind) ? Variables::none
+                         : stays                                  ? Variables::at_start
+                                                                  : Variables::placed);
+  }
   homes.push_back(administrative_homes);
   has_prefetch.push_back(false);
+  variables_.push_back(Variables::none);
   for (std::uint32_t i = 0; i < regions.size(); ++i) {
     if (trace::is_open_at_home(regions[i].kind)) untold_regions.push_back(RegionId{i});
   }
@@ -48,7 +56,6 @@ Cluster::Cluster(Clock& clock_, Network& network_, const Topology& topology, Lay
     notices = std::make_unique<WriteNotices>();
     for (const RegionId region : untold_regions) notices->add_untold(region);
   }
-  note_program_variables(regions);
   processors.resize(layout.nodes);
   readings.resize(layout.processes());
   for (std::uint32_t node = 0; node < layout.nodes; ++node) {
@@ -68,16 +75,13 @@ Cluster::Cluster(Clock& clock_, Network& network_, const Topology& topology, Lay
   room = make_room(*this);
 }
 
-void Cluster::note_program_variables(const std::vector<trace::Region>& regions) {
-  if (!first_uses.counts()) return;
-  for (const trace::Region& region : regions) {
-    if (!trace::is_program_variable(region.kind)) continue;
-    const bool goes = !trace::is_placed_by_option(region.kind, region.placement);
-    for (PageId page{region.id, 0}; page.index < region.pages; ++page.index) {
-      first_uses.use(NodeId{0}, page);
-      if (goes && region.placement != Placement::first_touch) first_uses.use(layout.node_of(home_of_page(page)), page);
-    }
+bool Cluster::has_from_start(NodeId node, PageId page) const {
+  switch (variables_[index_of(page.region)]) {
+    case Variables::none: return false;
+    case Variables::at_start: return node == NodeId{0};
+    case Variables::placed: break;
   }
+  return node == NodeId{0} || node == layout.node_of(home_of_page(page));
 }
 
 void Cluster::send(const Outgoing& message, std::function<void()> arrived) {

@@ -82,6 +82,8 @@ class Cluster {
   ProcessId home_of_page(PageId page) const {
     return homes[index_of(page.region)].home(page.index, layout.processes());
   }
+  /// Whether the page gets its memory on the node now that the node uses it, which costs something.
+  bool gets_memory(NodeId node, PageId page) { return first_uses.use(node, page) && !has_from_start(node, page); }
   /// The home of a page that is placed by first touch. Simulated time decides who comes first, so this blocks the
   /// thread's actor until simulated time has reached the thread's.
   ProcessId first_toucher(Thread& thread, PageId page);
@@ -167,9 +169,10 @@ class Cluster {
   void end_program();
 
  private:
-  /// Process 0 has all of them in its memory before main begins, zeros as well, and sends what the program places
-  /// elsewhere there.
-  void note_program_variables(const std::vector<trace::Region>& regions);
+  /// Process 0 has the program's variables in its memory before main begins, zeros as well, and sends what the program
+  /// places elsewhere there.
+  enum class Variables : std::uint8_t { none, at_start, placed };
+  bool has_from_start(NodeId node, PageId page) const;
   void show_faults(const Thread& thread, std::size_t kind, PageId first, std::uint64_t pages);
   void send_in_turn(const Outgoing& message, std::function<void()> arrived);
   void send_now(const Outgoing& message, std::function<void()>&& arrived);
@@ -179,6 +182,7 @@ class Cluster {
     PageId page;
     std::vector<Thread*> waiting;
   };
+  std::vector<Variables> variables_;                                                    ///< by region
   std::vector<std::vector<Arriving>> arriving_;                                         ///< by node
   std::vector<std::deque<std::pair<Outgoing, std::function<void()>>>> unacknowledged_;  ///< by sender
   std::mt19937_64 random_;

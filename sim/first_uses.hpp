@@ -1,9 +1,11 @@
 /// Which pages nodes have used, or which twins: the system gives each its memory when it is used for the first time.
 #pragma once
 
-#include <vector>
+#include <bitset>
+#include <deque>
 
 #include "models/ids.hpp"
+#include "models/page_table.hpp"
 
 namespace sdsm::sim {
 
@@ -12,27 +14,22 @@ class FirstUses {
   /// `counts`: whether first uses cost something; if not, none is told.
   explicit FirstUses(bool counts) : counts_(counts) {}
 
-  bool counts() const { return counts_; }
-
   /// `node` uses `page`, its own or a copy: whether for the first time.
   bool use(NodeId node, PageId page) {
     if (!counts_) return false;
-    std::vector<bool>& of_region = in(in(seen_, index_of(node)), index_of(page.region));
-    auto seen = in(of_region, page.index);
+    while (seen_.size() <= index_of(node)) seen_.emplace_back();
+    auto seen = seen_[index_of(node)].get(page, [] { return Chunk{}; })[Seen::slot(page)];
     const bool is_first = !seen;
     seen = true;
     return is_first;
   }
 
  private:
-  template <typename Row>
-  static typename Row::reference in(Row& row, std::size_t index) {
-    if (row.size() <= index) row.resize(index + 1);
-    return row[index];
-  }
+  using Chunk = std::bitset<chunk_pages>;
+  using Seen = PageTable<Chunk>;
 
   bool counts_;
-  std::vector<std::vector<std::vector<bool>>> seen_;  ///< by node, region and page
+  std::deque<Seen> seen_;  ///< by node
 };
 
 }  // namespace sdsm::sim

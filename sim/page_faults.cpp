@@ -22,7 +22,7 @@ void PageFaults::take(PageId first, FaultKind kind, std::uint64_t pages, Process
       };
     }
     const auto use = [this](PageId page) {
-      if (cluster_.first_uses.use(thread_.node(), page)) fetch_.memory += cluster_.costs.costs().first_copy;
+      if (cluster_.gets_memory(thread_.node(), page)) fetch_.memory += cluster_.costs.costs().first_copy;
     };
     use(first);
     for (const PageId one : beside) use(one);
@@ -47,7 +47,13 @@ void PageFaults::take(PageId first, FaultKind kind, std::uint64_t pages, Process
 }
 
 void PageFaults::give_memory(PageId first, std::uint64_t pages) {
-  thread_.spend(Spent::compute, memory_of(cluster_.first_uses, first, pages));
+  const Time each = cluster_.costs.costs().first_write;
+  if (each == Time{}) return;
+  std::int64_t count = 0;
+  for (std::uint64_t i = 0; i < pages; ++i) {
+    count += cluster_.gets_memory(thread_.node(), {first.region, first.index + i}) ? 1 : 0;
+  }
+  thread_.spend(Spent::compute, count * each);
 }
 
 Time PageFaults::memory_of_twins(const FaultRule& rule, PageId first, std::uint64_t pages) {

@@ -6,6 +6,7 @@ import argparse
 import sys
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element
@@ -182,9 +183,7 @@ def _measured(options: argparse.Namespace) -> int:
         data, held = split(data, options.hold_out, options.seed)
         if not held.batches:
             raise BadInput("no file has samples that could be left out: --hold-out needs outputs of sdsm microbench")
-    fitted = fitting.fit(data, network, properties(root), links_of(root, network))
-    if fitted.network_owner == "link":
-        fitted = _as_on_reference(options, root, network, fitted)
+    fitted = _fitted(options, root, network, data)
     text, notes = platform(root, options.base.name, fitted, network, options.files)
     notes = [*fitted.notes, *notes]
     for note in notes:
@@ -223,6 +222,33 @@ def _measured(options: argparse.Namespace) -> int:
     if not rows:
         say("nothing that was read is a cost that the simulator can re-run, so no cost was checked")
     return 1 if failures else 0
+
+
+def _fitted(options: argparse.Namespace, root: Element, network: Network, data: Data) -> Fit:
+    """Round trips that were taken under load, and are longer than a barrier or lock that was measured, are left out."""
+
+    def of(chosen: Data) -> Fit:
+        return fitting.fit(chosen, network, properties(root), links_of(root, network))
+
+    fitted = of(data)
+    if fitted.network_owner != "link":
+        return fitted
+    try:
+        return _as_on_reference(options, root, network, fitted)
+    except fitting.CalibrationError as error:
+        latency = fitted.extras.get("link.latency")
+        without = of(fitting.without_round_trips(data))
+        if latency is None or "link.latency" in without.extras:
+            raise
+        try:
+            kept = _as_on_reference(options, root, network, without)
+        except fitting.CalibrationError:
+            raise error from None
+        note = (
+            f"{', '.join(latency.sources)}: the least round trip, which was taken under load, is longer than a measured barrier or lock allows, "
+            f"so it is left out, and the links' latency is {options.base.name}'s. A latency test (osu_latency, NetPIPE) would tell it"
+        )
+        return replace(kept, notes=(*kept.notes, note))
 
 
 #: Above what a barrier's messages take on any reference network, so that no trial is refused; us.

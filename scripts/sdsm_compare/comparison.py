@@ -48,9 +48,13 @@ class Comparison:
     accounts: tuple[Row, ...]
     counts: tuple[Row, ...]
 
+    @property
+    def is_of_runs_and_simulations(self) -> bool:
+        return len({one.result.kind for one in self.results}) > 1
+
     def common_terms(self) -> tuple[Row, ...]:
         """Those that all results can tell: where runs stand beside simulations, what is stolen is where runs have it."""
-        if len({one.result.kind for one in self.results}) > 1:
+        if self.is_of_runs_and_simulations:
             return _rows([one.result.run_account_s for one in self.results])
         return self.accounts
 

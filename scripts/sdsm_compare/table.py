@@ -33,7 +33,7 @@ def verdict(comparison: Comparison) -> str:
             continue
         longer = "longer" if gap_s > 0 else "shorter"
         about = "" if one.is_beyond else ", within what they scatter by"
-        towards = max(comparison.accounts, key=lambda row: _gap(row, number - 1) * (1 if gap_s > 0 else -1))
+        towards = max(comparison.common_terms(), key=lambda row: _gap(row, number - 1) * (1 if gap_s > 0 else -1))
         sentences.append(
             f"[{number}] is {abs(one.difference):.1%} {longer} than [1]{about}: {gap_s:+.4g} s, "
             f"what differs most is {towards.name} ({_gap(towards, number - 1):+.4g} s)."
@@ -44,7 +44,7 @@ def verdict(comparison: Comparison) -> str:
 
 def _other_computing(comparison: Comparison, number: int) -> list[str]:
     """Where a result computes so much longer that its work or its processor must be another."""
-    for row in comparison.accounts:
+    for row in comparison.common_terms():
         own_s, first_s = row.values[number - 1], row.values[0]
         least_s, most_s = sorted((own_s, first_s))
         if row.name == COMPUTING and 0 < least_s * OTHER_WORK <= most_s:
@@ -111,6 +111,8 @@ def _columns(comparison: Comparison, heading: str, rows: Sequence[Row], shown: s
 
 def _accounts(comparison: Comparison) -> list[str]:
     heading = "Where the time goes, mean over threads, s (what is at least 1 % of the longest time)"
+    if comparison.is_of_runs_and_simulations:
+        heading += "; what is stolen, where runs have it"
     rows = comparison.largest_terms()
     lines = _columns(comparison, heading, rows, ".4g")
     far = [_far(comparison, row) for row in rows]

@@ -34,3 +34,9 @@ def test_a_barrier_that_more_nodes_make_cheaper_by_more_than_two_errors_is_doubt
     assert len(told) == is_told
     if is_told:
         assert told[0].startswith("barrier.4x1 (95 us) comes out cheaper than barrier.2x1 (100 us)")
+
+
+def test_noise_of_a_machine_that_does_other_work_is_told():
+    assert list(doubts([one("noise.deviation", 0.1, 0.01)])) == []
+    (told,) = doubts([one("noise.deviation", 0.51, 0.05)])
+    assert told.startswith("noise.deviation is 0.51:") and "while nothing else runs" in told

@@ -52,6 +52,20 @@ def test_of_a_run_that_prints_mean_and_median_the_mean_and_its_own_scatter_count
     assert float(properties("own.xml")["barrier.2x1.standard-error"].removesuffix("us")) == pytest.approx(2.503 / 20**0.5, rel=0.01)
 
 
+@pytest.mark.parametrize("round_trip_us", [290, 2900])
+def test_a_round_trip_under_load_that_is_longer_than_a_barrier_allows_is_left_out(round_trip_us, cluster, capsys):
+    Path("iperf3.json").write_text(iperf3(941e6, round_trip_us))
+    sync = [f"sync{nodes}.out" for nodes in BARRIERS]
+    assert calibrate([*sync, "iperf3.json", "--base", "new.xml", "-o", "own.xml", "--report", "own.json"]) == 0
+    told = capsys.readouterr().err
+    text = Path("own.xml").read_text()
+    assert "taken under load, is longer than a measured barrier or lock allows" in told and "latency is new.xml's" in told
+    assert set(re.findall(r'(?:bw|bandwidth)="([0-9.]+)Mbps"', text)) == {"937.386"}
+    assert set(re.findall(r'lat(?:ency)?="([0-9.]+us)"', text)) == set(re.findall(r'lat(?:ency)?="([0-9.]+us)"', Path("new.xml").read_text()))
+    rows = {row["name"]: row["simulated_us"] for row in json.loads(Path("own.json").read_text())["gate"]["rows"]}
+    assert rows["barrier.2x1"] == pytest.approx(BARRIERS[2], abs=0.01)
+
+
 def test_threads_of_one_node_are_told_from_nodes(cluster, capsys):
     assert calibrate(["smp.out", "iperf3.json", "--base", "new.xml", "-o", "own.xml"]) == 2
     told = capsys.readouterr().err

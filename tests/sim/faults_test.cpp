@@ -196,6 +196,22 @@ TEST_CASE("the program's variables have their memory before main begins: on proc
   CHECK(longer(1) == us(variant.first_writes[1] * 10));
 }
 
+TEST_CASE("the first use of a page at the end of petabytes takes no memory for what lies before it") {
+  TestProgram program({2, 1});
+  program.pages = std::uint64_t{1} << 40;
+  const std::uint64_t last_own = program.pages - 2;
+  program.barrier(0, 1000, {writes(last_own)});
+  program.barrier(1, 1000, {reads(last_own, 128)});
+  const Result plain = run(p3_score(), NetworkKind::queue, program);
+  PlatformText text;
+  text.set("fault.first-write", "10us");
+  text.set("fault.first-copy", "10us");
+  const TemporaryFile file(text.text());
+  const Result result = run(file.path(), NetworkKind::queue, program);
+  // That page, and the one that tells the region's function.
+  CHECK(spent(result.threads[0].whole, Spent::compute) == spent(plain.threads[0].whole, Spent::compute) + us(2 * 10));
+}
+
 TEST_CASE("a copy is new to a node, not to each of its processes, and so are copies that come beside another") {
   PlatformText text;
   text.set("fault.first-copy", "10us");
