@@ -791,7 +791,7 @@ def _parts_of_faults(data: Data, parameters: list[Parameter], notes: list[str], 
     if with_new_twins and _remote(data, FIRST_WRITE):
         notes.append(
             f"{', '.join(with_new_twins)}: no {FIRST_WRITE}, so WUMR counts the memory of new twins there, and not in the other outputs. "
-            "Measure it again, or leave it out"
+            "Give outputs of one kind: of this version, with a processor for each thread"
         )
     for name, (measured_as, how) in _PARTS_OF_FAULTS.items():
         batches = _remote(data, measured_as)

@@ -73,7 +73,8 @@ def _by_term(times: Times | StolenFrom) -> dict[str, float]:
 
 
 class Thread(msgspec.Struct, frozen=True):
-    """What a thread did. Traps, pages_served, page_service_s and trap_s are of native runs only, stolen_from_s of simulations."""
+    """What a thread did. Traps, pages_served, page_service_s and trap_s are of native runs only, stolen_from_s and
+    added_computing_s of simulations."""
 
     id: Count
     node: Count
@@ -96,6 +97,7 @@ class Thread(msgspec.Struct, frozen=True):
     page_service_s: Seconds = 0.0
     trap_s: Seconds = 0.0
     stolen_from_s: StolenFrom = StolenFrom()
+    added_computing_s: Seconds = 0.0
 
     def account_s(self) -> dict[str, float]:
         """Terms that sum to the makespan: "compute", "fault WROH", ..., "idle"."""
@@ -166,12 +168,12 @@ class Simulation(Run, frozen=True, kw_only=True):
 
     @property
     def computing_s(self) -> float:
-        """What one processor with memory of its own would need for the program's computing: all threads' together, or the
-        one-thread time where a trace of one thread stands for it, as several threads may compute more than one."""
+        """What one processor with memory of its own would need for the program's computing: all threads' together,
+        without what costs of the platform add to it, or the one-thread time where a trace of one thread stands for it, as several threads may compute more than one."""
         alone_s = self.options.get("sequential_time_s")
         if self.options.get("compute_from") == "sequential-trace" and isinstance(alone_s, int | float):
             return alone_s
-        return sum(thread.time_s.compute for thread in self.threads)
+        return sum(max(thread.time_s.compute - thread.added_computing_s, 0.0) for thread in self.threads)
 
 
 class Repeat(msgspec.Struct, frozen=True):

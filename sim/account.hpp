@@ -23,6 +23,7 @@ struct Tally : ThreadCounts {
   std::array<Time, spent_terms> time{};  ///< by Spent
   /// Of the stolen time, which a run's account has where the thread was: by what it did meanwhile.
   std::array<Time, spent_terms> stolen_from{};
+  Time added_computing{};  ///< of the computing, what costs of the platform add (Costs::fault_cold, first_write)
   std::uint64_t largest_diff = 0;  ///< payload, bytes
 
   Time total() const {
@@ -65,6 +66,13 @@ class Account {
     if (is_closed_) return;
     whole.stolen_from[static_cast<std::size_t>(item)] += to - from;
     region.stolen_from[static_cast<std::size_t>(item)] += window_.clip(from, to);
+  }
+
+  /// Of what charge() has as computing: costs of the platform.
+  void note_added_computing(Time from, Time to) {
+    if (is_closed_) return;
+    whole.added_computing += to - from;
+    region.added_computing += window_.clip(from, to);
   }
 
   /// Applies `change` to the whole-run tally, and to the region's if `when` is in it.

@@ -1,6 +1,7 @@
 #include "sim/clock.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include <simgrid/version.h>
 #include <simgrid/kernel/Timer.hpp>
@@ -19,8 +20,16 @@ double simgrid_date(Time date) {
 
 }  // namespace
 
+void throw_beyond_last_date() {
+  throw std::invalid_argument(
+      "the run lasts longer than 104 simulated days, which is more than can be simulated. Scale its compute down "
+      "(--sequential-time, --compute-factor), trace a smaller problem, or look at the units of the platform's costs");
+}
+
 void Clock::at(Time date, std::function<void()> action) {
   if (is_stopped_) return;
+  // A sum that 63 bits do not hold is below zero.
+  if (date < Time{} || date > last_date) throw_beyond_last_date();
   if (idle_.empty()) {
     alarms_.push_back(std::make_unique<Alarm>());
     idle_.push_back(alarms_.back().get());

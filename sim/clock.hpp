@@ -21,6 +21,15 @@ namespace sdsm::sim {
 /// 104 days: 63 bits of picoseconds cannot hold much more.
 inline constexpr Time last_date{9'000'000'000'000'000'000};
 
+/// Throws std::invalid_argument, which says what to do.
+[[noreturn]] void throw_beyond_last_date();
+
+/// So many times together; if a run cannot last as long, the longest of all times, which whoever spends it refuses.
+constexpr Time times(std::uint64_t count, Time each) {
+  std::int64_t all = 0;
+  return __builtin_mul_overflow(count, each.count(), &all) ? Time::max() : Time{all};
+}
+
 class Clock {
  public:
   /// Whether SimGrid's clock has other users. Each of its steps costs about 0.2 us

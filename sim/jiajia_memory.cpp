@@ -695,7 +695,7 @@ class JiajiaMemory final : public Memory {
     cluster_.note_faults(thread_, number, page, pages);
     if (!jiajia::rule_of(kind).fetches_page) {
       const Time each = cluster_.costs.fault_local(kind) + costs_.further(jiajia::Cost::log);
-      return thread_.spend_faults(spent_on(kind), pages, static_cast<std::int64_t>(pages) * each);
+      return thread_.spend_faults(spent_on(kind), pages, times(pages, each));
     }
     const std::vector<PageId> beside = prefetched(page);
     const auto served = [this, page, home, beside] {
@@ -888,7 +888,7 @@ class JiajiaMemory final : public Memory {
   /// So many copies became invalid.
   void lose(std::uint64_t copies, Then then) {
     count(jiajia::FurtherCount::invalidations, copies);
-    protect(static_cast<std::int64_t>(copies) * costs_.further(jiajia::Cost::invalidate), std::move(then));
+    protect(times(copies, costs_.further(jiajia::Cost::invalidate)), std::move(then));
   }
 
   Cluster& cluster_;

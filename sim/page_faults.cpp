@@ -41,19 +41,19 @@ void PageFaults::take(PageId first, FaultKind kind, std::uint64_t pages, Process
     }
   }
   const Time cold = cluster_.costs.fault_cold(kind);
-  thread_.spend_faults(spent_on(kind), pages, static_cast<std::int64_t>(pages) * (each - cold));
+  thread_.spend_faults(spent_on(kind), pages, times(pages, each - cold));
   thread_.spend(spent_on(kind), memory_of_twins(rule, first, pages));
-  thread_.spend(Spent::compute, static_cast<std::int64_t>(pages) * cold);
+  thread_.spend_added_computing(times(pages, cold));
 }
 
 void PageFaults::give_memory(PageId first, std::uint64_t pages) {
   const Time each = cluster_.costs.costs().first_write;
   if (each == Time{}) return;
-  std::int64_t count = 0;
+  std::uint64_t count = 0;
   for (std::uint64_t i = 0; i < pages; ++i) {
     count += cluster_.gets_memory(thread_.node(), {first.region, first.index + i}) ? 1 : 0;
   }
-  thread_.spend(Spent::compute, count * each);
+  thread_.spend_added_computing(times(count, each));
 }
 
 Time PageFaults::memory_of_twins(const FaultRule& rule, PageId first, std::uint64_t pages) {
@@ -63,9 +63,9 @@ Time PageFaults::memory_of_twins(const FaultRule& rule, PageId first, std::uint6
 Time PageFaults::memory_of(FirstUses& uses, PageId first, std::uint64_t pages) {
   const Time each = cluster_.costs.costs().first_write;
   if (each == Time{}) return {};
-  std::int64_t count = 0;
+  std::uint64_t count = 0;
   for (std::uint64_t i = 0; i < pages; ++i) count += uses.use(thread_.node(), {first.region, first.index + i}) ? 1 : 0;
-  return count * each;
+  return times(count, each);
 }
 
 void PageFaults::take_and_show(PageId page, FaultKind kind, ProcessId home, std::span<const PageId> beside) {
@@ -78,8 +78,7 @@ void PageFaults::take_and_show(PageId page, FaultKind kind, ProcessId home, std:
 
 void PageFaults::fetch(PageId page, std::size_t kind, ProcessId home, std::function<void()> served, Time logged,
                        std::uint64_t beside) {
-  const Time local =
-      cluster_.costs.fault_local(kind) + static_cast<std::int64_t>(beside) * cluster_.costs.costs().further_page;
+  const Time local = cluster_.costs.fault_local(kind) + times(beside, cluster_.costs.costs().further_page);
   const Time at_home = cluster_.costs.home_part(local);
   const Time at_waiting_home = cluster_.costs.waiting_home_part(local);
   const Time at_requester = local - at_home;

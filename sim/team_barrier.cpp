@@ -94,7 +94,7 @@ void TeamBarrier::drop(const RoundPtr& round, std::function<void()> done) {
   std::set<NodeId> nodes;
   for (Member& member : round->members) {
     const std::uint64_t dirty = cluster_.pages(member.thread->node()).take_dirty_home_pages(member.thread->id());
-    member.protecting = static_cast<std::int64_t>(dirty) * costs.dirty_home_page;
+    member.protecting = times(dirty, costs.dirty_home_page);
     nodes.insert(member.thread->node());
   }
   for (const NodeId node : nodes) cluster_.pages(node).end_interval(cluster_.rights->mode());
@@ -103,7 +103,7 @@ void TeamBarrier::drop(const RoundPtr& round, std::function<void()> done) {
   Time most{};
   for (Member& member : round->members) {
     const std::uint64_t runs = cluster_.pages(member.thread->node()).take_further_runs(member.thread->id());
-    member.protecting += static_cast<std::int64_t>(runs) * costs.further_run;
+    member.protecting += times(runs, costs.further_run);
     member.thread->uncontended.spend(member.protecting);
     member.protecting = cluster_.noisy(member.thread->id(), member.protecting);
     most = std::max(most, member.protecting);

@@ -2,19 +2,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <stdexcept>
 #include <utility>
 
 namespace sdsm::sim {
-namespace {
-constexpr char beyond_last_date[] =
-    "the run lasts longer than 104 simulated days, which is more than can be simulated. Scale its compute down "
-    "(--sequential-time, --compute-factor), or trace a smaller problem";
-}
-
-void Thread::throw_beyond_last_date() {
-  throw std::invalid_argument(beyond_last_date);
-}
 
 void Thread::catch_up(std::function<void()> then) {
   since_ = clock_.now();
@@ -55,6 +45,7 @@ void Thread::cut() {
     for (const Charge& charge : charges_) {
       const Time end = until(charge.duration);
       account.charge(charge.item, at, end);
+      if (charge.computing == Computing::added) account.note_added_computing(at, end);
       if (charge.faults > 0 && charge.duration > Time{}) {
         const std::size_t kind = static_cast<std::size_t>(charge.item) - static_cast<std::size_t>(Spent::fault);
         const double part = to_seconds(end - at) / to_seconds(charge.duration);
@@ -106,6 +97,7 @@ void Thread::arrive() {
   Time at = since_;
   for (const Charge& charge : charges_) {
     account.charge(charge.item, at, at + charge.duration);
+    if (charge.computing == Computing::added) account.note_added_computing(at, at + charge.duration);
     if (charge.faults > 0) {
       const std::size_t kind = static_cast<std::size_t>(charge.item) - static_cast<std::size_t>(Spent::fault);
       account.count(at, [&](Tally& tally) { tally.faults[kind] += charge.faults; });

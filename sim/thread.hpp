@@ -42,18 +42,31 @@ class Thread {
   void spend(Spent item, Time duration) {
     if (duration != Time{}) spend_faults(item, 0, duration);
   }
-  /// spend() of `count` faults of one kind, which last `duration` together.
-  void spend_faults(Spent item, std::uint64_t count, Time work) {
+  /// What costs of the platform add to the program's computing: runs' accounts have it there, and no sequential time.
+  void spend_added_computing(Time duration) {
+    if (duration != Time{}) add(Spent::compute, 0, duration, Computing::added);
+  }
+  /// spend() of `count` faults of one kind, which last `work` together.
+  void spend_faults(Spent item, std::uint64_t count, Time work) { add(item, count, work, Computing::own); }
+
+ private:
+  enum class Computing : bool { own, added };
+  void add(Spent item, std::uint64_t count, Time work, Computing computing) {
+    // First of all, as noise cannot make more longer.
+    if (work > last_date - local_now()) throw_beyond_last_date();
     // Now, so that the thread's own time is known before simulated time comes to it.
     const Time duration = noise_.stretched(id_, local_now(), work);
     if (duration > last_date - local_now()) throw_beyond_last_date();
-    if (charges_.empty() || charges_.back().item != item) charges_.push_back({item, 0, Time{}});
+    if (charges_.empty() || charges_.back().item != item || charges_.back().computing != computing) {
+      charges_.push_back({item, 0, Time{}, computing});
+    }
     charges_.back().faults += count;
     charges_.back().duration += duration;
     ahead_ += duration;
     uncontended.spend(work);
   }
 
+ public:
   /// The thread's own time: simulated time plus its local work that simulated time has not reached.
   Time local_now() const { return clock_.now() + ahead_; }
 
@@ -89,8 +102,8 @@ class Thread {
     Spent item;
     std::uint64_t faults;  ///< how many, if item is a fault
     Time duration;
+    Computing computing = Computing::own;
   };
-  [[noreturn]] static void throw_beyond_last_date();
   void arrive();
   /// What the thread does now, of `charges_`, which only grow until they are charged. Sets at_.
   Charge charge_now();

@@ -256,9 +256,16 @@ class Reader {
   /// Ten times what a fault of several messages takes on Ethernet of 10 Mbit/s: more is a slip of the unit.
   void note_unlikely_faults() {
     const Time likely_at_most = from_seconds(50e-3);
+    const Costs& costs = reading_.costs;
+    std::vector<std::pair<std::string_view, Time>> faults{{"cold", costs.fault_cold},
+                                                          {"trap", costs.fault_trap},
+                                                          {"first-copy", costs.first_copy},
+                                                          {"first-write", costs.first_write}};
     for (const FaultRule& rule : fault_rules) {
-      const Time cost = reading_.costs.fault[static_cast<std::size_t>(rule.kind)];
-      const auto given = places_.find(fmt::format("fault.{}", rule.name));
+      faults.emplace_back(rule.name, costs.fault[static_cast<std::size_t>(rule.kind)]);
+    }
+    for (const auto& [name, cost] : faults) {
+      const auto given = places_.find(fmt::format("fault.{}", name));
       if (cost <= likely_at_most || given == places_.end()) continue;
       notes_.push_back(
           fmt::format("{}:{}: warning: {} is {:.6g} ms, and on no known cluster is it more than {:.0f} ms. Is its unit "

@@ -149,15 +149,15 @@ def _read(names: Sequence[str]) -> list[Reading]:
     if len(set(names)) != len(names):
         raise BadInput("a file is given twice. Its samples would count twice")
     found = []
-    by_content: dict[str | None, str] = {None: ""}
+    by_content: dict[frozenset[object], str] = {}
     for name in names:
         try:
             found.append(readers.read(name))
         except OSError as error:
             raise BadInput(f"{name}: {unreadable(error, NAME_AN_OUTPUT)}") from None
-        # A pipe cannot be read again.
-        content = report.digest(name) if Path(name).is_file() else None
-        if by_content.setdefault(content, name) not in ("", name):
+        # By what was read: a copy may be formatted otherwise, or come through a pipe.
+        content = frozenset((m.quantity, m.values, tuple(sorted(m.keys.items()))) for m in found[-1].measurements)
+        if content and by_content.setdefault(content, name) != name:
             raise BadInput(f"{by_content[content]} and {name} are one output, given twice. Its samples would count twice: leave one out")
     for reading in found:
         for warning in reading.warnings:

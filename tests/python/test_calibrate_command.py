@@ -157,6 +157,7 @@ def test_a_cluster_too_small_for_the_layouts_leaves_them_unproved(outputs, tmp_p
         (["text.json"], "Give -o"),
         (["m.json", "m.json", "-o", "o.xml"], "given twice"),
         (["m.json", "copy.json", "-o", "o.xml"], "m.json and copy.json are one output, given twice"),
+        (["m.json", "formatted.json", "-o", "o.xml"], "m.json and formatted.json are one output, given twice"),
         (["m.json", "-o", "o.xml", "--base", "none/none.xml"], "none.xml"),
         (["m.json", "-o", "o.xml", "--base", "text.json"], "not XML"),
         (["m.json", "-o", "o.xml", "--build", "nowhere"], "does not exist"),
@@ -170,6 +171,7 @@ def test_unusable_input_gives_one_line_and_status_2(tmp_path, monkeypatch, capsy
     (tmp_path / "text.json").write_text("hello")
     for name in ("m.json", "copy.json"):
         (tmp_path / name).write_bytes((DATA / "sdsm" / "microbench.system.json").read_bytes())
+    (tmp_path / "formatted.json").write_text(json.dumps(json.loads((tmp_path / "m.json").read_text())))
     (tmp_path / "printed.json").write_bytes((DATA / "sdsm" / "microbench.printed.2x1.json").read_bytes())
     (tmp_path / "np.out").write_bytes((DATA / "network" / "netpipe.loopback.out").read_bytes())
     network = [prop("reference.bandwidth", "1Gbps"), prop("reference.latency", "5us"), prop("reference.links", "2")]

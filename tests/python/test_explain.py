@@ -600,6 +600,11 @@ def test_what_one_processor_computes_is_the_one_thread_time_where_a_trace_of_one
         assert result.computing_s == pytest.approx(computing_s)
 
 
+def test_what_costs_of_the_platform_add_is_no_computing_of_the_program():
+    threads = [thread(number, number, {"compute": 3.0}) | {"added_computing_s": added_s} for number, added_s in enumerate((0.5, 1.0))]
+    assert parsed(simulation(2, 3.0, threads=threads)).computing_s == pytest.approx(4.5)
+
+
 def read_only(fetches: int, **changed: Any) -> Array:
     """Ten pages whose faults cost 4 s."""
     figures = {"cost_s": 4.0, "shared_s": 0.0, "away_s": 0.0, "faults": fetches, "fetches": fetches, "diffs": 0, "line": None}

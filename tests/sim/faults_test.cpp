@@ -61,6 +61,8 @@ TEST_CASE(
     // Three pages, and the one that tells the region's function.
     CHECK(fault_time(result, 0, FaultKind::WROH) == us(4 * (8 - charged_us)));
     CHECK(spent(result.threads[0].whole, Spent::compute) == us(1000 + 4 * charged_us));
+    CHECK(result.threads[0].whole.added_computing == us(4 * charged_us));
+    CHECK(result.threads[0].region.added_computing == us(4 * charged_us));
     CHECK(fault_time(result, 1, FaultKind::RUMR) == fault_time(plain, 1, FaultKind::RUMR));
     CHECK(result.makespan == plain.makespan);
   }
@@ -108,6 +110,7 @@ TEST_CASE(
   };
   // Pages 0, 2 and 4, and the one that tells the region's function.
   CHECK(longer(0, Spent::compute) == us(4 * 10));
+  CHECK(result.threads[0].whole.added_computing == us(4 * 10));
   CHECK(longer(0, FaultKind::WROH) == Time{});
   CHECK(longer(1, FaultKind::WUMR) == us(10));  // page 8, once
   CHECK(longer(1, FaultKind::WROR) == us(10));  // page 10
@@ -194,6 +197,21 @@ TEST_CASE("the program's variables have their memory before main begins: on proc
   };
   CHECK(longer(0) == us((variant.first_writes[0] + 1) * 10));  // and the page that tells the region's function
   CHECK(longer(1) == us(variant.first_writes[1] * 10));
+}
+
+TEST_CASE("costs of many pages that no run can last are refused, whatever they sum to in 64 bits") {
+  TestProgram program({2, 1});
+  program.barrier(0, 1000, {writes(0), writes(2), writes(4), writes(6)});
+  program.barrier(1, 1000);
+  // Four pages, and the one that tells the region's function: with them 32 times 2^59 ps are 2^64.
+  for (std::uint64_t page = 8; page < 62; page += 2) program.threads[0].back().touches.push_back(writes(page));
+  for (const char* cost : {"fault.first-write", "fault.WROH", "barrier.dirty-home-page"}) {
+    PlatformText text;
+    text.set(cost, "576460.752303423488s");
+    const TemporaryFile file(text.text());
+    CHECK_THROWS_WITH(run(file.path(), NetworkKind::queue, program),
+                      ContainsSubstring("longer than 104 simulated days"));
+  }
 }
 
 TEST_CASE("the first use of a page at the end of petabytes takes no memory for what lies before it") {
