@@ -70,13 +70,14 @@ int mend(std::vector<std::string> own) {
       "Exit status: 0 done, 1 the output could not be written, 2 no trace, or nothing to mend. See docs/tracing.md.");
   std::string file;
   std::string output;
-  Mending mending{};
+  std::vector<Mending> chosen;
   add_name(app, "FILE", file, "trace file", "TRACE")->required();
   add_name(app, "-o,--output", output, "trace file to write")->required();
-  auto* const ways = app.add_option_group("what is mended");
+  // No option group of CLI11, which never ends where one stands beside an empty argument.
   const auto add = [&](const char* name, Mending way, const char* help) {
-    ways->add_flag_callback(
-        name, [&mending, way] { mending = way; }, help);
+    app.add_flag_callback(
+           name, [&chosen, way] { chosen.push_back(way); }, help)
+        ->group("What is mended (one of these)");
   };
   add("--pad", Mending::padding, "a page for each thread, where several write one page in lines of their own");
   add("--without-barriers", Mending::barriers, "no barrier between threads that use no page in common around it");
@@ -86,9 +87,13 @@ int mend(std::vector<std::string> own) {
   add("--parallel-init", Mending::initialising,
       "arrays that the initial thread fills before the first parallel region are filled there, each page by who writes "
       "it most, or else reads it most");
-  ways->require_option(1);
   if (!parse(app, std::move(own))) return 0;
-  write_mended(file, output, mending);
+  if (chosen.size() != 1) {
+    throw BadInput(
+        "give one of --pad, --without-barriers, --without-locks, --balance and --parallel-init. "
+        "`sdsm trace mend --help` explains them");
+  }
+  write_mended(file, output, chosen.front());
   return 0;
 }
 

@@ -324,6 +324,15 @@ def test_any_command_line_is_refused_or_done(cases, inputs, tmp_path):
     assert tally.statuses[2] > cases / 2
 
 
+@pytest.mark.parametrize("command", COMMANDS)
+def test_an_empty_argument_beside_options_ends_the_command(command, tmp_path):
+    """In trace mend, whose options were a group of CLI11's, it was looked at for ever."""
+    done = subprocess.run(
+        [BUILD / "sdsm", *command.split(), "nowhere", "", "-o", "x"], cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=HANG_S
+    )
+    assert done.returncode == 2 and "Traceback" not in done.stderr
+
+
 # The readers in C++.
 
 READ_IN_CPP = (("trace_damage_test",), ("trace_order_test", "damaged*"), ("platform_file_test", "a platform damaged*"))
