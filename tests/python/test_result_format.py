@@ -96,7 +96,7 @@ def simulations(folder: Path) -> Iterator[tuple[str, Path]]:
     run(BUILD / "sdsm", "trace", "-q", "-n", "2", "--lines", "-o", trace, "--", *program)
     for name, options in (
         ("plain", ()),
-        ("draws", ("--uncertainty", "10", "--jitter", "0.1", "--prefetch", "2", "--invalidation", "changed", "--network", "simgrid", "--sequential-time", "1s", "--set", "fault.*=x0.5", "--set", "fault.first-write=3us")),
+        ("draws", ("--uncertainty", "10", "--jitter", "0.1", "--prefetch", "2", "--invalidation", "changed", "--network", "simgrid", "--sequential-time", "1s", "--set", "fault.*=x0.5", "--set", "fault.cold=1us")),
         ("speeds", ("--from-host-speed",)),
     ):
         file = folder / f"{name}.json"
