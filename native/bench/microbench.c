@@ -9,9 +9,9 @@
  * measured is their waking up. Where nodes are emulated or share processors, only one can be timed. A barrier lies
  * between two samples, so each begins on pages at rest. A fault's sample is the mean over a burst of pages; NAME.single
  * has the faults of all bursts one by one, NAME.home what a page took from a home that computed; of NAME.first the
- * pages (in WUMR.first and WROL.first: their twins) have not been on the node before, WROH.again repeats WROH.first, and in
- * NAME.waiting their home's thread waits. pace has the times of one piece of work on all processors. The memory bus is
- * that of the first thread's node: threads of other nodes wait, as nodes may be processes of one machine.
+ * pages (in WUMR.first and WROL.first: their twins) have not been on the node before, WROH.again repeats WROH.first,
+ * and in NAME.waiting their home's thread waits. pace has the times of one piece of work on all processors. The memory
+ * bus is that of the first thread's node: threads of other nodes wait, as nodes may be processes of one machine.
  */
 #include <omp.h>
 #include <stdbool.h>
