@@ -24,10 +24,11 @@ inline constexpr Time last_date{9'000'000'000'000'000'000};
 /// Throws std::invalid_argument, which says what to do.
 [[noreturn]] void throw_beyond_last_date();
 
-/// So many times together; if a run cannot last as long, the longest of all times, which whoever spends it refuses.
-constexpr Time times(std::uint64_t count, Time each) {
+/// So many times together. Throws as above if no run can last as long.
+inline Time times(std::uint64_t count, Time each) {
   std::int64_t all = 0;
-  return __builtin_mul_overflow(count, each.count(), &all) ? Time::max() : Time{all};
+  if (__builtin_mul_overflow(count, each.count(), &all) || Time{all} > last_date) throw_beyond_last_date();
+  return Time{all};
 }
 
 class Clock {
