@@ -169,7 +169,8 @@ class Simulation(Run, frozen=True, kw_only=True):
     @property
     def computing_s(self) -> float:
         """What one processor with memory of its own would need for the program's computing: all threads' together,
-        without what costs of the platform add to it, or the one-thread time where a trace of one thread stands for it, as several threads may compute more than one."""
+        without what costs of the platform add to it, or the one-thread time where a trace of one thread stands for it, as several
+        threads may compute more than one."""
         alone_s = self.options.get("sequential_time_s")
         if self.options.get("compute_from") == "sequential-trace" and isinstance(alone_s, int | float):
             return alone_s

@@ -20,6 +20,27 @@ std::uint64_t fault_count(const Result& result, std::uint32_t thread, FaultKind 
   return faults(result.threads[thread].whole, kind);
 }
 
+/// A program's run on p3-score, and on the same cluster where a first write takes 10 us longer.
+struct FirstWrites {
+  Result plain, result;
+
+  FirstWrites(const TestProgram& program, const RunOptions& options = {})
+      : plain(run(p3_score(), NetworkKind::queue, program, options)), result(with_cost(program, options)) {}
+
+  template <typename Item>
+  Time longer(std::uint32_t thread, Item item) const {
+    return spent(result.threads[thread].whole, item) - spent(plain.threads[thread].whole, item);
+  }
+
+ private:
+  static Result with_cost(const TestProgram& program, const RunOptions& options) {
+    PlatformText text;
+    text.set("fault.first-write", "10us");
+    const TemporaryFile file(text.text());
+    return run(file.path(), NetworkKind::queue, program, options);
+  }
+};
+
 }  // namespace
 
 TEST_CASE("one process pays for no fault at all") {
@@ -90,8 +111,7 @@ TEST_CASE("a node's first fetch of a page takes longer by fault.first-copy, each
   CHECK(result.makespan == plain.makespan + us(4 * 10));
 }
 
-TEST_CASE(
-    "a first write takes longer by fault.first-write: of an own page behind the trap, of another's for its twin") {
+TEST_CASE("a first write takes longer by fault.first-write: on an own page after the trap, on another's for its twin") {
   TestProgram program({2, 1});
   program.barrier(0, 1000, {writes(0), writes(2)});
   program.barrier(1, 1000, {reads(6)});
@@ -100,14 +120,9 @@ TEST_CASE(
   program.barrier(1, 1000, {writes(8), reads(10, 128), writes(10, 200)});
   program.barrier(0, 1000, {writes(8), writes(10)});
   program.barrier(1, 1000, {writes(8)});
-  const Result plain = run(p3_score(), NetworkKind::queue, program);
-  PlatformText text;
-  text.set("fault.first-write", "10us");
-  const TemporaryFile file(text.text());
-  const Result result = run(file.path(), NetworkKind::queue, program);
-  const auto longer = [&](std::uint32_t thread, auto item) {
-    return spent(result.threads[thread].whole, item) - spent(plain.threads[thread].whole, item);
-  };
+  const FirstWrites runs(program);
+  const Result& result = runs.result;
+  const auto longer = [&](std::uint32_t thread, auto item) { return runs.longer(thread, item); };
   // Pages 0, 2 and 4, and the one that tells the region's function.
   CHECK(longer(0, Spent::compute) == us(4 * 10));
   CHECK(result.threads[0].whole.added_computing == us(4 * 10));
@@ -129,16 +144,11 @@ TEST_CASE("what homes have open gets its memory at the first write, too") {
   program.barrier(1, 1000, {writes(1)});
   RunOptions options;
   options.protocol = ProtocolKind::home_open;
-  const Result plain = run(p3_score(), NetworkKind::queue, program, options);
-  PlatformText text;
-  text.set("fault.first-write", "10us");
-  const TemporaryFile file(text.text());
-  const Result result = run(file.path(), NetworkKind::queue, program, options);
-  const auto computing = [](const Result& of, std::uint32_t t) { return spent(of.threads[t].whole, Spent::compute); };
-  REQUIRE(fault_count(result, 0, FaultKind::WROH) == 0);
+  const FirstWrites runs(program, options);
+  REQUIRE(fault_count(runs.result, 0, FaultKind::WROH) == 0);
   // Pages 0, 2 and 4, and the one that tells the region's function; page 1.
-  CHECK(computing(result, 0) == computing(plain, 0) + us(4 * 10));
-  CHECK(computing(result, 1) == computing(plain, 1) + us(1 * 10));
+  CHECK(runs.longer(0, Spent::compute) == us(4 * 10));
+  CHECK(runs.longer(1, Spent::compute) == us(1 * 10));
 }
 
 TEST_CASE("a page and its twin get their memory once for all threads of a node") {
@@ -150,14 +160,9 @@ TEST_CASE("a page and its twin get their memory once for all threads of a node")
   for (const std::uint32_t t : {1u, 2u, 3u}) program.barrier(t, 1000);
   program.barrier(1, 1000, {writes(0)});
   for (const std::uint32_t t : {0u, 2u, 3u}) program.barrier(t, 1000);
-  const Result plain = run(p3_score(), NetworkKind::queue, program);
-  PlatformText text;
-  text.set("fault.first-write", "10us");
-  const TemporaryFile file(text.text());
-  const Result result = run(file.path(), NetworkKind::queue, program);
-  const auto longer = [&](std::uint32_t thread, auto item) {
-    return spent(result.threads[thread].whole, item) - spent(plain.threads[thread].whole, item);
-  };
+  const FirstWrites runs(program);
+  const Result& result = runs.result;
+  const auto longer = [&](std::uint32_t thread, auto item) { return runs.longer(thread, item); };
   REQUIRE(fault_count(result, 1, FaultKind::WROL) == 2);
   CHECK(longer(1, Spent::compute) == us(10));
   CHECK(longer(1, FaultKind::WROL) == us(10));
