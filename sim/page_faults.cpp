@@ -46,26 +46,23 @@ void PageFaults::take(PageId first, FaultKind kind, std::uint64_t pages, Process
   thread_.spend_added_computing(times(pages, cold));
 }
 
-void PageFaults::give_memory(PageId first, std::uint64_t pages) {
-  const Time each = cluster_.costs.costs().first_write;
-  if (each == Time{}) return;
-  std::uint64_t count = 0;
-  for (std::uint64_t i = 0; i < pages; ++i) {
-    count += cluster_.gets_memory(thread_.node(), {first.region, first.index + i}) ? 1 : 0;
-  }
-  thread_.spend_added_computing(times(count, each));
-}
-
-Time PageFaults::memory_of_twins(const FaultRule& rule, PageId first, std::uint64_t pages) {
-  return rule.makes_twin ? memory_of(cluster_.first_twins, first, pages) : Time{};
-}
-
-Time PageFaults::memory_of(FirstUses& uses, PageId first, std::uint64_t pages) {
+template <typename GetsMemory>
+Time PageFaults::memory_of(PageId first, std::uint64_t pages, GetsMemory gets_memory) {
   const Time each = cluster_.costs.costs().first_write;
   if (each == Time{}) return {};
   std::uint64_t count = 0;
-  for (std::uint64_t i = 0; i < pages; ++i) count += uses.use(thread_.node(), {first.region, first.index + i}) ? 1 : 0;
+  for (std::uint64_t i = 0; i < pages; ++i) count += gets_memory({first.region, first.index + i}) ? 1 : 0;
   return times(count, each);
+}
+
+void PageFaults::give_memory(PageId first, std::uint64_t pages) {
+  const auto gets_memory = [this](PageId page) { return cluster_.gets_memory(thread_.node(), page); };
+  thread_.spend_added_computing(memory_of(first, pages, gets_memory));
+}
+
+Time PageFaults::memory_of_twins(const FaultRule& rule, PageId first, std::uint64_t pages) {
+  const auto gets_memory = [this](PageId page) { return cluster_.first_twins.use(thread_.node(), page); };
+  return rule.makes_twin ? memory_of(first, pages, gets_memory) : Time{};
 }
 
 void PageFaults::take_and_show(PageId page, FaultKind kind, ProcessId home, std::span<const PageId> beside) {

@@ -8,7 +8,6 @@
 #include "models/ids.hpp"
 #include "models/scash/page_state.hpp"
 #include "models/units.hpp"
-#include "sim/first_uses.hpp"
 #include "sim/page_rights.hpp"
 
 namespace sdsm::sim {
@@ -42,7 +41,8 @@ class PageFaults {
   /// What the system takes to give memory to those of `pages` from `first` on, or their twins, that the node writes for
   /// the first time.
   Time memory_of_twins(const FaultRule& rule, PageId first, std::uint64_t pages);
-  Time memory_of(FirstUses& uses, PageId first, std::uint64_t pages);
+  template <typename GetsMemory>
+  Time memory_of(PageId first, std::uint64_t pages, GetsMemory gets_memory);
 
   struct Payloads {
     Bytes request, reply;
