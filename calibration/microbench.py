@@ -123,11 +123,11 @@ def acts_together(chosen: Layout, options: Sequence[str | Path]) -> bool:
 
 
 def _cold_ns(whole_ns: Sequence[float], threads: Sequence[run_result.Thread]) -> float:
-    """What a trap costs behind its end, as it leaves caches cold: the fault's cost by the program's clock less that by the run's
-    account of its threads, at least 0."""
+    """What a trap costs behind its end, as it leaves caches cold: the fault's cost by the program's clock less that by the account
+    that the run has of these faults. Means, as the account is one; below 0 only by what the machine does meanwhile."""
     faults = sum(thread.faults.get("WROH", 0) for thread in threads)
     account_s = sum(thread.time_s.fault.get("WROH", 0.0) for thread in threads)
-    return max(statistics.median(whole_ns) - 1e9 * account_s / max(faults, 1), 0.0)
+    return statistics.fmean(whole_ns) - 1e9 * account_s / max(faults, 1)
 
 
 def _trap_ns(threads: Sequence[run_result.Thread]) -> float:
@@ -141,8 +141,10 @@ def _first_longer_ns(first_ns: Sequence[float], later_ns: Sequence[float]) -> fl
     return max(statistics.median(first_ns) - statistics.median(later_ns), 0.0)
 
 
-def measure_round(build: Path, chosen: Layout, samples: int, options: Sequence[str | Path] = ()) -> dict[str, Any]:
-    """Samples of one run in nanoseconds, by quantity, and what homes took to serve pages. Raises CommandFailed."""
+def _run_program(
+    build: Path, chosen: Layout, samples: int, words: Sequence[str], options: Sequence[str | Path]
+) -> tuple[dict[str, Any], run_result.Native]:
+    """What the program printed, and the run's result. Raises CommandFailed."""
     with tempfile.TemporaryDirectory(prefix="sdsm-microbench-") as folder:
         result = Path(folder) / "run.json"
         text = _run(
@@ -151,29 +153,52 @@ def measure_round(build: Path, chosen: Layout, samples: int, options: Sequence[s
                 *("--quiet", "--nodes", str(chosen.nodes), "--threads-per-node", str(chosen.threads_per_node)),
                 *options,
                 *("--json", result),
-                *("--", build / "microbench", str(chosen.threads_per_node), str(samples)),
-                *(["streams"] if 1 < chosen.threads_per_node <= processors() else []),
-                *(["together"] if acts_together(chosen, options) else []),
+                *("--", build / "microbench", str(chosen.threads_per_node), str(samples), *words),
             ]
         )
         try:
-            threads = run_result.read(Text("sdsm run's JSON", result.read_text()), run_result.Native).whole_run.threads
+            run = run_result.read(Text("sdsm run's JSON", result.read_text()), run_result.Native)
         except ReadError as error:
             raise CommandFailed(str(error)) from None
     printed = _printed(text, "microbench")
     if "burst" not in printed:
         raise CommandFailed(f"{build / 'microbench'} does not tell the size of its bursts: it is an older version's. Build it again")
+    return printed, run
+
+
+def _own_writes_ns(build: Path, chosen: Layout, samples: int, options: Sequence[str | Path]) -> dict[str, list[float]]:
+    """Of a run that does nothing else: own writes, what their traps leave cold, and what a trap takes by the run itself."""
+    printed, run = _run_program(build, chosen, samples, ["own-writes"], options)
+    whole_ns = [float(sample) for sample in printed["WROH"]]
+    return {"WROH": whole_ns, "WROH.cold": [_cold_ns(whole_ns, run.threads)], "WROH.trap": [_trap_ns(run.threads)]}
+
+
+def measure_round(build: Path, chosen: Layout, samples: int, options: Sequence[str | Path] = ()) -> dict[str, Any]:
+    """Samples of one round in nanoseconds, by quantity, and what homes took to serve pages. Raises CommandFailed."""
     together = acts_together(chosen, options)
+    has_room = 1 < chosen.threads_per_node <= processors()
+    words = ["streams"] * has_room + ["together"] * together
+    before: dict[str, list[float]] = {}
+    after: dict[str, list[float]] = {}
+    if together and samples > 1:
+        before = _own_writes_ns(build, chosen, samples // 2, options)
+    printed, run = _run_program(build, chosen, samples, words, options)
+    if together:
+        after = _own_writes_ns(build, chosen, samples - samples // 2, options)
     burst, samples_ns = int(printed.pop("burst")), _samples(printed)
     if together:
-        samples_ns["WROH.cold"] = [_cold_ns(samples_ns["WROH"], threads)]
-        samples_ns["WROH.trap"] = [_trap_ns(threads)]
+        own_ns = {name: before.get(name, []) + values for name, values in after.items()}
+        # Either may lie below 0 by chance; a cost does not.
+        own_ns["WROH.cold"] = [max(statistics.fmean(own_ns["WROH.cold"]), 0.0)]
+        own_ns["WROH.trap"] = [statistics.fmean(own_ns["WROH.trap"])]
+        samples_ns = own_ns | samples_ns
     if (first_ns := samples_ns.pop("WROH.first", None)) is not None:
         samples_ns["WROH.first-write"] = [_first_longer_ns(first_ns, samples_ns.pop("WROH.again"))]
     for warm_up in ("WUMR.first", "WROL.first"):
         samples_ns.pop(warm_up, None)
     if (first_ns := samples_ns.pop("RUMR.first", None)) is not None:
         samples_ns["RUMR.first-copy"] = [_first_longer_ns(first_ns, samples_ns["RUMR"])]
+    threads = run.whole_run.threads
     return {
         "burst": burst,
         "samples_ns": samples_ns,

@@ -1,7 +1,7 @@
 /* What each action of the protocol costs on the system that runs this: a plain OpenMP program, timed from outside the
  * run-time, as a user's is. Prints one JSON object: the pages of a burst; for each quantity the samples in nanoseconds.
  *
- *   sdsm run --nodes N --threads-per-node T -- microbench T [SAMPLES [streams] [together]]
+ *   sdsm run --nodes N --threads-per-node T -- microbench T [SAMPLES [streams] [together] | SAMPLES own-writes]
  *
  * Threads are laid out by blocks of T. In the faults' and releases' samples one thread acts at a time, and the others
  * wait at a barrier. With `together` nodes are awake, as programs find them: one thread of each node sends its diffs at
@@ -10,8 +10,10 @@
  * between two samples, so each begins on pages at rest. A fault's sample is the mean over a burst of pages; NAME.single
  * has the faults of all bursts one by one, NAME.home what a page took from a home that computed; of NAME.first the
  * pages (in WUMR.first and WROL.first: their twins) have not been on the node before, WROH.again repeats WROH.first,
- * and in NAME.waiting their home's thread waits. pace has the times of one piece of work on all processors. The memory
- * bus is that of the first thread's node: threads of other nodes wait, as nodes may be processes of one machine.
+ * and in NAME.waiting their home's thread waits. With `own-writes` only WROH is sampled, by threads that are all awake,
+ * and the samples lie between the first and last reading of omp_get_wtime, for the run's account of them. pace has the
+ * times of one piece of work on all processors. The memory bus is that of the first thread's node: threads of other
+ * nodes wait, as nodes may be processes of one machine.
  */
 #include <omp.h>
 #include <stdbool.h>
@@ -223,11 +225,6 @@ static void sample_fault(const char* name, pages memory, struct setting setting,
   print_samples(name, samples, setting.wanted);
 }
 
-static int by_size(const void* left, const void* right) {
-  const double a = *(const double*)left, b = *(const double*)right;
-  return (a > b) - (a < b);
-}
-
 /* One step of a five-point stencil, over `count` pages from `page` on. */
 static void relax(const double* restrict from, double* restrict to, size_t page, size_t count) {
   for (size_t i = page * page_words; i < (page + count) * page_words; ++i)
@@ -236,34 +233,37 @@ static void relax(const double* restrict from, double* restrict to, size_t page,
 
 /* As programs write their own arrays: whole pages, every one, from another array, and all threads at once. Each page
  * traps in the first pass. The last one, two passes later, takes the program's own work off: the one between still
- * finds caches and translations as cold as the traps have left them. Processor time, as nobody is waited for; and the
- * median over pieces of that many pages. */
-static void sample_own_writes(pages memory, struct setting setting) {
-  const int threads = setting.nodes * setting.per_node;
-#pragma omp parallel firstprivate(memory, setting, threads)
+ * finds caches and translations as cold as the traps have left them. Processor time, as nobody is waited for; by page.
+ */
+static void write_own(pages memory, int threads, int count) {
+#pragma omp parallel firstprivate(memory, threads, count)
   {
-    enum { half = worked_on / 2, pieces = (half - 2) / most_burst, passes = 3, warm_up = 2 };
+    enum { half = worked_on / 2, written = half - 2, passes = 3 };
     const int self = omp_get_thread_num();
-    for (int i = -warm_up; i < setting.wanted; ++i) {
+    for (int i = 0; i < count; ++i) {
       const double* const from = (const double*)own_page(memory, self, pages_each, 1 + (i & 1) * half);
       double* const to = (double*)own_page(memory, self, pages_each, 1 + (~i & 1) * half);
-      double longer[pieces] = {0};
+      double times[passes];
 #pragma omp barrier
       for (int pass = 0; pass < passes; ++pass) {
-        for (int piece = 0; piece < pieces; ++piece) {
-          const double begin = read_ns(CLOCK_THREAD_CPUTIME_ID);
-          relax(from, to, 1 + (size_t)piece * most_burst, most_burst);
-          const double time = read_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
-          if (pass == 0) longer[piece] += time / most_burst;
-          if (pass == passes - 1) longer[piece] -= time / most_burst;
-        }
+        const double begin = read_ns(CLOCK_THREAD_CPUTIME_ID);
+        relax(from, to, 1, written);
+        times[pass] = read_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
       }
-      qsort(longer, pieces, sizeof *longer, by_size);
-      tell_result(memory, self, longer[pieces / 2] > 0 ? longer[pieces / 2] : 0);
+      const double longer = times[0] - times[passes - 1];
+      tell_result(memory, self, longer > 0 ? longer / written : 0);
 #pragma omp barrier
-      if (self == 0 && i >= 0) samples[i] = take_results(memory, threads);
+      if (self == 0) samples[i] = take_results(memory, threads);
     }
   }
+}
+
+static void sample_own_writes(pages memory, struct setting setting) {
+  const int threads = setting.nodes * setting.per_node;
+  write_own(memory, threads, 2);
+  (void)omp_get_wtime();
+  write_own(memory, threads, setting.wanted);
+  (void)omp_get_wtime();
   print_samples("WROH", samples, setting.wanted);
 }
 
@@ -335,11 +335,7 @@ static void sample_first(const char* name, pages memory, struct setting setting,
 static void sample_faults(pages memory, struct setting setting) {
   const struct step none = {0, 0, nothing};
   const struct step home_writer = {0, 0, writes};
-  if (setting.is_together) {
-    sample_own_writes(memory, setting);
-  } else {
-    sample_fault("WROH", memory, setting, 0, none, home_writer);
-  }
+  if (!setting.is_together) sample_fault("WROH", memory, setting, 0, none, home_writer);
   if (setting.nodes > 1) {
     const struct step reader = {1, 0, reads};
     const struct step writer = {1, 0, writes};
@@ -578,15 +574,35 @@ static void sample_atomics(pages memory, int wanted) {
   }
 }
 
+/* All but the own writes of threads that are all awake. */
+static void sample_all(pages memory, struct setting setting) {
+  sample_faults(memory, setting);
+  if (setting.is_together && setting.nodes * setting.per_node > 1) sample_pace(setting);
+  if (setting.nodes > 1) {
+    /* The first diffs of pages take longer than all later ones. */
+    sample_release(memory, setting, 1, false);
+    for (int words = 0; words <= 1024; words = words ? words * 4 : 1) sample_release(memory, setting, words, true);
+  }
+  sample_barrier(setting.wanted);
+  sample_lock(setting.wanted);
+  sample_dirty_barrier("barrier.dirty0", memory, setting.wanted, 0, 1);
+  sample_dirty_barrier("barrier.dirty1024", memory, setting.wanted, worked_on, 1);
+  sample_dirty_barrier("barrier.apart512", memory, setting.wanted, worked_on / 2, 2);
+  sample_streams(memory, setting);
+  if (setting.nodes > 1) sample_atomics(memory, setting.wanted);
+}
+
 int main(int argc, char** argv) {
   const int per_node = argc > 1 ? atoi(argv[1]) : 0;
   const int wanted = argc > 2 ? atoi(argv[2]) : 200;
-  bool is_together = false, has_room = false, is_usage = true;
+  bool is_together = false, has_room = false, is_of_own_writes = false, is_usage = true;
   for (int i = 3; i < argc; ++i) {
     if (strcmp(argv[i], "together") == 0) {
       is_together = true;
     } else if (strcmp(argv[i], "streams") == 0) {
       has_room = true;
+    } else if (strcmp(argv[i], "own-writes") == 0 && argc == 4) {
+      is_of_own_writes = true;
     } else {
       is_usage = false;
     }
@@ -595,8 +611,9 @@ int main(int argc, char** argv) {
   if (per_node < 1 || threads % per_node != 0 || wanted < 1 || wanted > most_samples || !is_usage) {
     fprintf(
         stderr,
-        "usage: microbench THREADS_PER_NODE [SAMPLES [streams] [together]]\n  THREADS_PER_NODE divides the number of "
-        "threads; SAMPLES: 1 to %d\n  streams: each thread of a node has a processor of its own\n",
+        "usage: microbench THREADS_PER_NODE [SAMPLES [streams] [together] | SAMPLES own-writes]\n  THREADS_PER_NODE "
+        "divides the number of threads; SAMPLES: 1 to %d\n  streams: each thread of a node has a processor of its "
+        "own\n",
         most_samples);
     return 2;
   }
@@ -609,20 +626,11 @@ int main(int argc, char** argv) {
   if (setting.is_together) sample_first_writes(memory, setting);
 #pragma omp parallel firstprivate(memory)
   memset((void*)own_page(memory, omp_get_thread_num(), pages_each, 0), 1, bytes_each);
-  sample_faults(memory, setting);
-  if (setting.is_together && threads > 1) sample_pace(setting);
-  if (setting.nodes > 1) {
-    /* The first diffs of pages take longer than all later ones. */
-    sample_release(memory, setting, 1, false);
-    for (int words = 0; words <= 1024; words = words ? words * 4 : 1) sample_release(memory, setting, words, true);
+  if (is_of_own_writes) {
+    sample_own_writes(memory, setting);
+  } else {
+    sample_all(memory, setting);
   }
-  sample_barrier(wanted);
-  sample_lock(wanted);
-  sample_dirty_barrier("barrier.dirty0", memory, wanted, 0, 1);
-  sample_dirty_barrier("barrier.dirty1024", memory, wanted, worked_on, 1);
-  sample_dirty_barrier("barrier.apart512", memory, wanted, worked_on / 2, 2);
-  sample_streams(memory, setting);
-  if (threads > per_node) sample_atomics(memory, wanted);
   printf("\n}\n");
   sdsm_gfree((void*)memory);
   return 0;
