@@ -23,7 +23,7 @@ struct Tally : ThreadCounts {
   std::array<Time, spent_terms> time{};  ///< by Spent
   /// Of the stolen time, which a run's account has where the thread was: by what it did meanwhile.
   std::array<Time, spent_terms> stolen_from{};
-  Time added_computing{};  ///< of the computing, what costs of the platform add (Costs::fault_cold, first_write)
+  Time added_computing{};          ///< of the computing, what costs add (Costs::fault_cold, first_write, memory_bus)
   std::uint64_t largest_diff = 0;  ///< payload, bytes
 
   Time total() const {

@@ -2,6 +2,8 @@
 /// and converts only the dates of timers, so sums of costs stay exact in long runs.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -29,6 +31,15 @@ inline Time times(std::uint64_t count, Time each) {
   std::int64_t all = 0;
   if (__builtin_mul_overflow(count, each.count(), &all) || Time{all} > last_date) throw_beyond_last_date();
   return Time{all};
+}
+/// Nearest picosecond. Of more than any run can last, a little more than that: whoever spends it is refused.
+inline Time from_picoseconds(double ps) {
+  return Time{std::llround(std::min(ps, 1.01 * static_cast<double>(last_date.count())))};
+}
+/// Both together, each at most last_date. Throws as above.
+inline Time sum(Time one, Time other) {
+  if (one > last_date - other) throw_beyond_last_date();
+  return one + other;
 }
 
 class Clock {

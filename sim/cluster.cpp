@@ -172,7 +172,7 @@ Time Cluster::jittered(Time part) {
   // Boost's distribution gives the same numbers with every standard library.
   const double variance = std::log1p(options.jitter * options.jitter);
   boost::random::normal_distribution<double> normal(-variance / 2, std::sqrt(variance));
-  return Time{std::llround(static_cast<double>(part.count()) * std::exp(normal(random_)))};
+  return from_picoseconds(static_cast<double>(part.count()) * std::exp(normal(random_)));
 }
 
 }  // namespace sdsm::sim

@@ -730,8 +730,8 @@ class JiajiaMemory final : public Memory {
                       },
                   .settle =
                       [this, sync](Then then) {
-                        const auto pages = static_cast<std::int64_t>(pages_.begin_interval(sync));
-                        protect(pages * costs_.further(jiajia::Cost::protect), std::move(then));
+                        const std::uint64_t pages = pages_.begin_interval(sync);
+                        protect(times(pages, costs_.further(jiajia::Cost::protect)), std::move(then));
                       },
                   .exchange = carried.exchange,
                   .heed = carried.heed},
@@ -761,7 +761,7 @@ class JiajiaMemory final : public Memory {
   };
 
   void send_diffs(Sync sync, Then done) {
-    const auto twinned = static_cast<std::int64_t>(pages_.twinned_pages());
+    const std::uint64_t twinned = pages_.twinned_pages();
     std::vector<ProcessId> order;
     std::map<ProcessId, jiajia::DiffMessages> messages;
     for (const jiajia::Diff& diff : pages_.end_interval(sync)) {
@@ -776,7 +776,7 @@ class JiajiaMemory final : public Memory {
     for (const ProcessId home : order) {
       for (const Bytes data : messages[home].data) diffs->letters.push_back({home, {Message::DIFF, data}});
     }
-    const Time making = twinned * costs_.further(jiajia::Cost::diff);
+    const Time making = times(twinned, costs_.further(jiajia::Cost::diff));
     thread_.uncontended.spend(making + room_.undelayed_diffs(thread_.id(), diffs->letters));
     cluster_.clock.at(diffs->since + making, [this, diffs] {
       if (!diffs->letters.empty()) return send_next(diffs);

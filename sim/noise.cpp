@@ -13,7 +13,7 @@ namespace {
 /// Work that lasts for more paces takes what it takes on average: its own deviation would be a twentieth of a pace's.
 constexpr std::int64_t most_paces = 1000;
 
-Time times(Time time, double factor) {
+Time scaled(Time time, double factor) {
   return Time{std::llround(static_cast<double>(time.count()) * factor)};
 }
 
@@ -34,7 +34,7 @@ void Noise::change(Pace& pace, Time at) const {
   boost::random::exponential_distribution<double> exponential(1);
   pace.slowness = std::exp(normal(pace.random));
   // A picosecond at least, so that time goes on.
-  pace.until = at + std::max(times(lasts_, exponential(pace.random)), Time{1});
+  pace.until = at + std::max(scaled(lasts_, exponential(pace.random)), Time{1});
 }
 
 Time Noise::stretch(Pace& pace, Time since, Time work) const {
@@ -47,8 +47,8 @@ Time Noise::stretch(Pace& pace, Time since, Time work) const {
     if (pace.until <= at) change(pace, at);
     const Time rest = pace.until - at;
     if (static_cast<double>(left.count()) * pace.slowness <= static_cast<double>(rest.count()))
-      return at + times(left, pace.slowness) - since;
-    left -= std::min(left, times(rest, 1 / pace.slowness));
+      return at + scaled(left, pace.slowness) - since;
+    left -= std::min(left, scaled(rest, 1 / pace.slowness));
     at = pace.until;
   }
 }

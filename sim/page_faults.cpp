@@ -21,12 +21,11 @@ void PageFaults::take(PageId first, FaultKind kind, std::uint64_t pages, Process
         for (const PageId one : pages_beside) note_served(one);
       };
     }
-    const auto use = [this](PageId page) {
-      if (cluster_.gets_memory(thread_.node(), page)) fetch_.memory += cluster_.costs.costs().first_copy;
-    };
+    std::uint64_t new_copies = 0;
+    const auto use = [&](PageId page) { new_copies += cluster_.gets_memory(thread_.node(), page) ? 1 : 0; };
     use(first);
     for (const PageId one : beside) use(one);
-    fetch_.memory += memory_of_twins(rule, first, 1);
+    fetch_.memory = times(new_copies, cluster_.costs.costs().first_copy) + memory_of_twins(rule, first, 1);
     return fetch(first, static_cast<std::size_t>(kind), home, std::move(served), {}, beside.size());
   }
   const Time each = cluster_.costs.fault_local(kind);
@@ -87,7 +86,7 @@ void PageFaults::fetch(PageId page, std::size_t kind, ProcessId home, std::funct
   // One factor for both.
   if (at_home > Time{}) {
     const double factor = static_cast<double>(fetch_.at_home.count()) / static_cast<double>(at_home.count());
-    fetch_.at_waiting_home = Time{std::llround(static_cast<double>(at_waiting_home.count()) * factor)};
+    fetch_.at_waiting_home = from_picoseconds(static_cast<double>(at_waiting_home.count()) * factor);
   }
   fetch_.logged = logged;
   fetch_.payloads = payloads(beside);

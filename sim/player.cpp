@@ -54,23 +54,27 @@ std::string Player::position() const {
 }
 
 Time Player::scaled(std::uint64_t compute_ns) const {
-  const double ps = static_cast<double>(compute_ns) * 1000 * cluster_.options.compute_factor * stretch_;
-  // Thread::spend() refuses what is longer than a run may last; this keeps the number within its type.
-  return Time{std::llround(std::min(ps, 1.01 * static_cast<double>(last_date.count())))};
+  return from_picoseconds(static_cast<double>(compute_ns) * 1000 * cluster_.options.compute_factor * stretch_);
 }
 
 void Player::work(const trace::Interval& interval) {
   const Time compute = scaled(interval.compute_ns);
-  if (!has_faults_) return thread_.spend(Spent::compute, compute);
+  if (!has_faults_) return spend(compute);
   Time done{};
   for (const trace::TouchRun& run : interval.touches) {
     constexpr auto steps = static_cast<std::int64_t>(trace::position_steps);
     const Time at = compute / steps * run.position + compute % steps * run.position / steps;
-    thread_.spend(Spent::compute, at - done);
+    spend(at - done);
     done = at;
     touch(run);
   }
-  thread_.spend(Spent::compute, compute - done);
+  spend(compute - done);
+}
+
+void Player::spend(Time computing) {
+  const Time own = stretch_ == 1 ? computing : from_picoseconds(static_cast<double>(computing.count()) / stretch_);
+  thread_.spend(Spent::compute, own);
+  thread_.spend_added_computing(computing - own);
 }
 
 void Player::touch(const trace::TouchRun& run) {

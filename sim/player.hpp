@@ -52,6 +52,7 @@ class Player {
   ProcessId home_of(PageId page);
   void note_clock(const trace::Event& event);
   Time scaled(std::uint64_t compute_ns) const;
+  void spend(Time computing);
 
   Cluster& cluster_;
   Thread& thread_;

@@ -1,4 +1,5 @@
 #include <deque>
+#include <exception>
 #include <memory>
 #include <vector>
 
@@ -57,7 +58,15 @@ class SimgridNetwork final : public Network {
       clock_.catch_up();
       const std::function<void()> arrived = std::move(courier.arrived);
       idle_.push_back(&courier);
-      arrived();
+      try {
+        arrived();
+      } catch (const simgrid::ForcefulKillException&) {
+        throw;
+      } catch (...) {
+        // SimGrid ends the program for what leaves an actor. What leaves a timer's action reaches whoever runs the
+        // engine.
+        clock_.at(clock_.now(), [failure = std::current_exception()] { std::rethrow_exception(failure); });
+      }
     }
   }
 

@@ -103,7 +103,7 @@ void TeamBarrier::drop(const RoundPtr& round, std::function<void()> done) {
   Time most{};
   for (Member& member : round->members) {
     const std::uint64_t runs = cluster_.pages(member.thread->node()).take_further_runs(member.thread->id());
-    member.protecting += times(runs, costs.further_run);
+    member.protecting = sum(member.protecting, times(runs, costs.further_run));
     member.thread->uncontended.spend(member.protecting);
     member.protecting = cluster_.noisy(member.thread->id(), member.protecting);
     most = std::max(most, member.protecting);

@@ -22,8 +22,9 @@ namespace {
 /// Of an error without a unit: a file may say that it knows nothing of the cost.
 constexpr double most_plain_error = 1e6;
 
-/// Largest drawn time: far above any cost, and far below what picoseconds can hold.
-constexpr double most_seconds = 1e6;
+/// Largest cost, given or drawn: far above any, and so far below what picoseconds can hold that sums of a few are, too.
+constexpr double most_seconds = 1000;
+constexpr double most_seconds_per_byte = 1;
 
 constexpr double most_slowdown = 1000;
 
@@ -41,6 +42,17 @@ double parse_number(std::string_view text, double low, double high) {
 
 double parse_plain_error(std::string_view text) {
   return parse_number(text, 0, most_plain_error);
+}
+
+Time within(double most, Time time, std::string_view text, std::string_view unit) {
+  if (time <= from_seconds(most)) return time;
+  throw std::invalid_argument(
+      fmt::format("'{}' is more than {:g} {}, and nothing that a cluster does takes as long. Is its unit right?", text,
+                  most, unit));
+}
+
+Time parse_cost(std::string_view text) {
+  return within(most_seconds, parse_time(text), text, "s");
 }
 
 /// One of two words.
@@ -64,7 +76,7 @@ auto& entry(Map& map, const typename Map::key_type& key) {
 template <typename Place>
 Property time_cost(std::string id, std::string meaning, bool is_required, Place place) {
   return {std::move(id), std::move(meaning), is_required,
-          [place](Reading& reading, std::string_view text) { place(reading.costs) = parse_time(text); },
+          [place](Reading& reading, std::string_view text) { place(reading.costs) = parse_cost(text); },
           ErrorRow{&parse_seconds, [place](const Costs& costs) { return to_seconds(place(costs)); },
                    [place](Costs& costs, double value) {
                      place(costs) = from_seconds(std::clamp(value, 0., most_seconds));
@@ -76,14 +88,17 @@ void add_message_costs(ProtocolKind protocol, std::vector<Property>& rows) {
   rows.push_back(time_cost(
       prefix + "message.fixed", "time of an empty diff or control message, end to end",
       true, [=](auto& costs) -> auto& { return costs.of(protocol).message_fixed; }));
-  rows.push_back(
-      {prefix + "message.per-byte", "further time for each byte of its payload", true,
-       [=](Reading& r, std::string_view text) { r.costs.of(protocol).message_per_byte = parse_time_per_byte(text); },
-       ErrorRow{&parse_seconds_per_byte,
-                [=](const Costs& costs) { return to_seconds(costs.of(protocol).message_per_byte); },
-                [=](Costs& costs, double value) {
-                  costs.of(protocol).message_per_byte = from_seconds(std::clamp(value, 0., 1.));
-                }}});
+  rows.push_back({prefix + "message.per-byte", "further time for each byte of its payload", true,
+                  [=](Reading& r, std::string_view text) {
+                    r.costs.of(protocol).message_per_byte =
+                        within(most_seconds_per_byte, parse_time_per_byte(text), text, "s/B");
+                  },
+                  ErrorRow{&parse_seconds_per_byte,
+                           [=](const Costs& costs) { return to_seconds(costs.of(protocol).message_per_byte); },
+                           [=](Costs& costs, double value) {
+                             costs.of(protocol).message_per_byte =
+                                 from_seconds(std::clamp(value, 0., most_seconds_per_byte));
+                           }}});
 }
 
 void add_datagrams(ProtocolKind protocol, std::vector<Property>& rows) {
@@ -270,7 +285,7 @@ void add_rules_and_range(std::vector<Property>& rows) {
                         parse_choice(text, "assumed", "measured") ? SpeedOrigin::measured : SpeedOrigin::assumed;
                   }});
   rows.push_back({"home.interrupt-delay", "wait until a computing home answers (default 0us; uncalibrated)", false,
-                  [](Reading& r, std::string_view text) { r.costs.interrupt_delay = parse_time(text); }});
+                  [](Reading& r, std::string_view text) { r.costs.interrupt_delay = parse_cost(text); }});
   rows.push_back({std::string(correlation),
                   "of the errors of message.fixed and message.per-byte, which are fitted together, -1 to 1 (default 0)",
                   false, [](Reading& r, std::string_view text) { r.message_correlation = parse_number(text, -1, 1); }});

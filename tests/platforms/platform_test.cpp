@@ -259,6 +259,23 @@ TEST_CASE("a fault of half a second is taken, with a question after its unit") {
   CHECK(with_settings({}, {"fault.RUMR=50ms"}).notes.empty());
 }
 
+TEST_CASE("so is each part of a fault, and what a page's first use takes") {
+  const std::string part = GENERATE("fault.cold", "fault.trap", "fault.first-copy", "fault.first-write");
+  const Platform slip = with_settings({}, {part + "=60ms"});
+  REQUIRE(slip.notes.size() == 1);
+  CHECK(slip.notes[0].find(": warning: " + part + " is 60 ms, and on no known cluster is it more than 50 ms") !=
+        std::string::npos);
+}
+
+TEST_CASE("a cost of more than a quarter of an hour is refused, as no sum of a few of them is to pass 63 bits") {
+  const std::string cost = GENERATE("fault.RUMR", "fault.first-write", "message.fixed", "barrier.2x1", "lock.2x1",
+                                    "barrier.further-run", "home.interrupt-delay");
+  CHECK_NOTHROW(with_settings({}, {cost + "=1000s"}));
+  CHECK_THROWS_WITH(with_settings({}, {cost + "=1000.1s"}),
+                    ContainsSubstring("'1000.1s' is more than 1000 s, and nothing that a cluster does takes as long"));
+  CHECK_THROWS_WITH(with_settings({}, {"message.per-byte=1500000us/B"}), ContainsSubstring("more than 1 s/B"));
+}
+
 TEST_CASE("half of a fault is half of its processor part where its messages take longer, and that is told") {
   // p3-score, store and forward: the request takes 2 x 110 B / 12.5 MB/s + 2 x 5 us = 27.6 us; the page (4330 B in
   // frames of 1538 B) 346.4 + 123.04 + 10 = 479.44 us. So of RUMR's 587 us 507.04 are messages, and 79.96 the

@@ -41,6 +41,12 @@ struct FirstWrites {
   }
 };
 
+Program in_blocks(const TestProgram& program) {
+  Program finished = program.finished();
+  finished.regions[0].placement = Placement::block;
+  return finished;
+}
+
 }  // namespace
 
 TEST_CASE("one process pays for no fault at all") {
@@ -206,17 +212,60 @@ TEST_CASE("the program's variables have their memory before main begins: on proc
 
 TEST_CASE("costs of many pages that no run can last are refused, whatever they sum to in 64 bits") {
   TestProgram program({2, 1});
-  program.barrier(0, 1000, {writes(0), writes(2), writes(4), writes(6)});
+  program.pages = std::uint64_t{1} << 16;
+  program.barrier(0, 1000, {writes(0, 0, 1 << 15)});
   program.barrier(1, 1000);
-  // Four pages, and the one that tells the region's function: with them 32 times 2^59 ps are 2^64.
-  for (std::uint64_t page = 8; page < 62; page += 2) program.threads[0].back().touches.push_back(writes(page));
-  for (const char* cost : {"fault.first-write", "fault.WROH", "barrier.dirty-home-page"}) {
+  // 2^15 pages of 2^49 ps are 2^64 ps.
+  for (const char* cost : {"fault.first-write", "fault.cold", "fault.WROH", "barrier.dirty-home-page"}) {
     PlatformText text;
-    text.set(cost, "576460.752303423488s");
+    text.set("fault.WROH", "562.949953421312s");
+    text.set(cost, "562.949953421312s");
+    if (std::string(cost) != "fault.cold" && std::string(cost) != "fault.WROH") text.set("fault.WROH", "8us");
     const TemporaryFile file(text.text());
-    CHECK_THROWS_WITH(run(file.path(), NetworkKind::queue, program),
+    CHECK_THROWS_WITH(run(file.path(), program.layout(), NetworkKind::queue, [&] { return in_blocks(program); }),
                       ContainsSubstring("longer than 104 simulated days"));
   }
+}
+
+TEST_CASE("a barrier's costs are refused where only both of them together last longer than any run") {
+  TestProgram program({2, 1});
+  program.pages = std::uint64_t{1} << 16;
+  std::vector<trace::TouchRun> apart;
+  // 17,000 runs of a page: 8.5e6 s of each cost, and 9.2e18 ps are the most that 63 bits hold.
+  for (std::uint64_t page = 0; page < 34000; page += 2) apart.push_back(writes(page));
+  // Further runs are those of pages that were open at the last barrier, too.
+  for (int interval = 0; interval < 3; ++interval) {
+    program.barrier(0, 1000, interval < 2 ? apart : std::vector<trace::TouchRun>{});
+    program.barrier(1, 1000);
+  }
+  const auto made = [&] { return in_blocks(program); };
+  for (const bool has_both : {false, true}) {
+    PlatformText text;
+    text.set("barrier.further-run", "200s");
+    text.set("barrier.dirty-home-page", has_both ? "500s" : "18.95us");
+    const TemporaryFile file(text.text());
+    if (has_both) {
+      CHECK_THROWS_WITH(run(file.path(), program.layout(), NetworkKind::queue, made),
+                        ContainsSubstring("longer than 104 simulated days"));
+    } else {
+      CHECK_NOTHROW(run(file.path(), program.layout(), NetworkKind::queue, made));
+    }
+  }
+}
+
+TEST_CASE("a date beyond the longest run is refused on either network, whoever comes to it") {
+  const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
+  // Thread 1 fetches its region's function, and computes. Then the home's part of its second fetch, 100 s before the end
+  // of all runs, ends 800 s behind it.
+  TestProgram program({2, 1});
+  program.barrier(0);
+  program.clock(1, 8'999'000e6);
+  program.barrier(1, 0, {reads(0)});
+  PlatformText text;
+  text.set("fault.RUMR", "900s");
+  text.set("local-part.home-share", "1");
+  const TemporaryFile file(text.text());
+  CHECK_THROWS_WITH(run(file.path(), network, program), ContainsSubstring("longer than 104 simulated days"));
 }
 
 TEST_CASE("the first use of a page at the end of petabytes takes no memory for what lies before it") {

@@ -561,6 +561,28 @@ TEST_CASE("what JIAJIA logs takes longer: a fault, and a message for its sender"
   for (const Time time : barrier_times(logs, 2)) CHECK(time == us(2 * (61.66 + 36 * 0.181919 + 4)));
 }
 
+TEST_CASE("JIAJIA's costs of many pages that no run can last are refused, whatever they sum to in 64 bits") {
+  TestProgram program({2, 1});
+  program.pages = std::uint64_t{1} << 16;
+  const auto made = [&](std::uint64_t first) {
+    TestProgram writing = program;
+    writing.barrier(0, 1000, {writes(first, 0, 1 << 15)});
+    writing.barrier(1, 1000);
+    Program finished = writing.finished();
+    finished.regions[0].placement = Placement::block;
+    return finished;
+  };
+  // 2^15 pages of 2^49 ps are 2^64 ps: own ones lose their permission to be written, of others diffs are made.
+  for (const auto& [cost, first] : {std::pair{"jiajia.protect", 0}, std::pair{"jiajia.diff", 1 << 15}}) {
+    const TemporaryFile costly = p3_jiajia_with({{cost, "562.949953421312s"}});
+    CHECK_THROWS_WITH(
+        run(
+            costly.path(), program.layout(), NetworkKind::queue,
+            [&, first = first] { return made(static_cast<std::uint64_t>(first)); }, under({.scope = Scope::openmp})),
+        ContainsSubstring("longer than 104 simulated days"));
+  }
+}
+
 TEST_CASE("JIAJIA's datagrams are no shorter than its longest message") {
   CHECK_THROWS_WITH(simulated_on(p3_jiajia_with({{"jiajia.message.size", "40959B"}}), two_faults()),
                     ContainsSubstring("'40959B' is less than the 40960 bytes that a message may carry"));

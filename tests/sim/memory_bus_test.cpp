@@ -47,6 +47,15 @@ TEST_CASE("of 1 ms computing the memory-bound share takes as many times as long 
   CHECK(compute(0) == us(1000));
 }
 
+TEST_CASE("what contention adds to computing is none of the program's own") {
+  const TemporaryFile file(with_memory_bus().text());
+  const auto own = [&](double share) {
+    const Tally& whole = run(file.path(), NetworkKind::queue, program({2, 2}), memory_bound(share)).threads[0].whole;
+    return spent(whole, Spent::compute) - whole.added_computing;
+  };
+  for (const double share : {0., 0.5, 1.}) CHECK(own(share) == us(1000));
+}
+
 TEST_CASE("the compute factor scales what a thread takes alone: contention comes on top") {
   const TemporaryFile file(with_memory_bus().text());
   RunOptions options = memory_bound(0.5);
