@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +28,7 @@ from calibration.places import PLATFORMS, PROGRAMS
 from calibration.platform_file import parse, properties
 from calibration.published import FOLDER
 from calibration.readers import Reading
+from calibration.readers.measurement import Measurement
 from calibration.readers.text import NAME_AN_OUTPUT, unreadable
 from sdsm_calibrate import gate, hold_out, network_gate, report
 
@@ -145,20 +147,39 @@ def _check(options: argparse.Namespace, text: str) -> None:
         gate.check(options.build.resolve(), trial, CommandRunner())
 
 
+#: So many rounded numbers do not come out alike by chance.
+TELLING = 8
+
+
+def _contents(reading: Reading) -> list[frozenset[object]]:
+    """What each run of a file measured: a copy may be formatted otherwise, come through a pipe, or stand in a longer file. Of too
+    few numbers to know a copy by, nothing."""
+    runs: dict[int, list[Measurement]] = {}
+    for one in reading.measurements:
+        runs.setdefault(one.run, []).append(one)
+    return [
+        frozenset(
+            Counter((m.quantity, m.values, m.unit, m.statistic, m.samples, m.spread, tuple(sorted(m.keys.items()))) for m in run).items()
+        )
+        for run in runs.values()
+        if sum(len(m.values) for m in run) >= TELLING
+    ]
+
+
 def _read(names: Sequence[str]) -> list[Reading]:
     if len(set(names)) != len(names):
         raise BadInput("a file is given twice. Its samples would count twice")
-    found = []
+    found: list[Reading] = []
     by_content: dict[frozenset[object], str] = {}
     for name in names:
         try:
             found.append(readers.read(name))
         except OSError as error:
             raise BadInput(f"{name}: {unreadable(error, NAME_AN_OUTPUT)}") from None
-        # By what was read: a copy may be formatted otherwise, or come through a pipe.
-        content = frozenset((m.quantity, m.values, tuple(sorted(m.keys.items()))) for m in found[-1].measurements)
-        if content and by_content.setdefault(content, name) != name:
-            raise BadInput(f"{by_content[content]} and {name} are one output, given twice. Its samples would count twice: leave one out")
+        for content in _contents(found[-1]):
+            other = by_content.setdefault(content, name)
+            if other != name:
+                raise BadInput(f"{other} and {name} are one output, given twice. Its samples would count twice: leave one out")
     for reading in found:
         for warning in reading.warnings:
             say(warning)

@@ -11,7 +11,7 @@ import pytest
 
 from calibration import costs
 from calibration.platform_file import cluster, parse, platform_text, prop, properties
-from sdsm_calibrate.command import main
+from sdsm_calibrate.command import _read, main
 from synthetic_cluster import draw, simulated_us, write_outputs
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -158,6 +158,7 @@ def test_a_cluster_too_small_for_the_layouts_leaves_them_unproved(outputs, tmp_p
         (["m.json", "m.json", "-o", "o.xml"], "given twice"),
         (["m.json", "copy.json", "-o", "o.xml"], "m.json and copy.json are one output, given twice"),
         (["m.json", "formatted.json", "-o", "o.xml"], "m.json and formatted.json are one output, given twice"),
+        (["np.out", "epcc.out", "longer.out", "-o", "o.xml"], "epcc.out and longer.out are one output, given twice"),
         (["m.json", "-o", "o.xml", "--base", "none/none.xml"], "none.xml"),
         (["m.json", "-o", "o.xml", "--base", "text.json"], "not XML"),
         (["m.json", "-o", "o.xml", "--build", "nowhere"], "does not exist"),
@@ -173,6 +174,9 @@ def test_unusable_input_gives_one_line_and_status_2(tmp_path, monkeypatch, capsy
         (tmp_path / name).write_bytes((DATA / "sdsm" / "microbench.system.json").read_bytes())
     (tmp_path / "formatted.json").write_text(json.dumps(json.loads((tmp_path / "m.json").read_text())))
     (tmp_path / "printed.json").write_bytes((DATA / "sdsm" / "microbench.printed.2x1.json").read_bytes())
+    epcc = [(DATA / "epcc" / f"v31.syncbench.gcc.{threads}.out").read_text() for threads in (1, 2)]
+    (tmp_path / "epcc.out").write_text(epcc[1])
+    (tmp_path / "longer.out").write_text("".join(epcc))
     (tmp_path / "np.out").write_bytes((DATA / "network" / "netpipe.loopback.out").read_bytes())
     network = [prop("reference.bandwidth", "1Gbps"), prop("reference.latency", "5us"), prop("reference.links", "2")]
     bare = platform_text("Bare.", "bare", [*network, *cluster(2, "1Gf", 2, "1Gbps", "5us", "Hosts.", "Cables.")])
@@ -184,6 +188,14 @@ def test_unusable_input_gives_one_line_and_status_2(tmp_path, monkeypatch, capsy
     assert len(told) == 1 and what in told[0] and told[0].startswith("sdsm: ")
     assert not (tmp_path / "o.xml").exists()
     assert (tmp_path / "m.json").read_bytes() == before
+
+
+@pytest.mark.parametrize("rates", [("11.21", "11.21"), ("11.21", "11.22")])
+def test_a_few_rounded_numbers_are_no_proof_of_a_copy(tmp_path, rates):
+    files = [tmp_path / f"{number}.out" for number in range(len(rates))]
+    for file, rate in zip(files, rates, strict=True):
+        file.write_text(f"# OSU MPI Bandwidth Test v7.4\n# Size      Bandwidth (MB/s)\n1048576     {rate}\n")
+    assert [len(reading.measurements) for reading in _read([str(file) for file in files])] == [1, 1]
 
 
 @pytest.mark.parametrize(
