@@ -153,7 +153,8 @@ def _run_program(
                 *("--quiet", "--nodes", str(chosen.nodes), "--threads-per-node", str(chosen.threads_per_node)),
                 *options,
                 *("--json", result),
-                *("--", build / "microbench", str(chosen.threads_per_node), str(samples), *words),
+                *("--", build / "microbench", str(chosen.threads_per_node), str(samples)),
+                *words,
             ]
         )
         try:

@@ -24,7 +24,7 @@ SPEED_IS = "host.speed-is"
 TIME_LIMIT_S = 600.0
 
 DESCRIPTION = """\
-Write the platform file of a cluster that one does not have: so many nodes, on a network of some kind.
+Write the platform file of a cluster, planned or real, from its number of nodes and the kind of its network.
 
 The costs of faults, messages, barriers and locks come from another platform, with the network on which they were measured:
 the simulator puts the time of messages on the new network in place of that on the old one. A layout whose barriers and locks

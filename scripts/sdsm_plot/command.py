@@ -17,15 +17,15 @@ Plot speedup over threads from results of `sdsm simulate --json` (predicted) and
 
 A panel for each program, told apart by its command line. Predictions made with --uncertainty have their middle 90 % as a
 band; several predictions of the same thing (other seeds) and runs have the range from the least to the greatest, around
-their median. One thread's result begins each line that differs in nothing its time depends on: one is enough for several
-placements. Prints the same as a table; writes speedup.png and speedup.svg."""
+their median. A result of one thread begins every line whose other settings do not change its time: one
+is enough for several placements. Prints the same as a table; writes speedup.png and speedup.svg."""
 
 EPILOG = """\
 examples:
   for n in 1 2 4; do
     sdsm trace -n $n -o $n.trace -- ./program
     sdsm simulate $n.trace -p machine.xml -n $n --uncertainty 100 --json predicted-$n.json
-    sdsm run -n $n --repeat 10 --json measured-$n.json -- ./program
+    sdsm run --bind -n $n --repeat 10 --json measured-$n.json -- ./program
   done
   sdsm plot predicted-*.json measured-*.json -o plots
 

@@ -255,8 +255,8 @@ TEST_CASE("a barrier's costs are refused where only both of them together last l
 
 TEST_CASE("a date beyond the longest run is refused on either network, whoever comes to it") {
   const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
-  // Thread 1 fetches its region's function, and computes. Then the home's part of its second fetch, 100 s before the end
-  // of all runs, ends 800 s behind it.
+  // Thread 1 fetches its region's function, and computes. Then the home's part of its second fetch, 100 s before the
+  // end of all runs, ends 800 s behind it.
   TestProgram program({2, 1});
   program.barrier(0);
   program.clock(1, 8'999'000e6);
