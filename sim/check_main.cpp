@@ -51,8 +51,9 @@ int main(int argc, char** argv) {
       std::string("Examples:\n  sdsm check p3-score\n  sdsm check p3-score --set network.bandwidth=1Gbps --set "
                   "'fault.*=x0.5'\n\n") +
       fmt::format("Limits: {} hosts, of which {} in one zone beside clusters; {} links of a route; {} blanks in a row; "
-                  "{} MiB.\n\n",
-                  most_hosts, most_hosts_of_zone, most_links_of_route, most_blanks, most_platform_bytes >> 20) +
+                  "{} MiB; {} s of a cost.\n\n",
+                  most_hosts, most_hosts_of_zone, most_links_of_route, most_blanks, most_platform_bytes >> 20,
+                  most_cost_seconds) +
       "Exit status: 0 nothing found, 2 problems found (one line each).");
   auto* const file = add_name(app, "platform", path, platform_help, "PLATFORM");
   app.add_option("--set", changes, settings_help)->allow_extra_args(false)->type_name("KEY=VALUE");

@@ -28,6 +28,8 @@ inline constexpr std::size_t most_hosts_of_zone = 4096;
 inline constexpr std::size_t most_links_of_route = 1000;
 /// SimGrid's parser takes time with the square of blanks in a row.
 inline constexpr std::size_t most_blanks = 64 << 10;
+/// Largest cost, given or drawn: far above any, and so far below what picoseconds can hold that sums of a few are, too.
+inline constexpr double most_cost_seconds = 1000;
 /// A route takes some 100 bytes: so this has room for each pair of several hundred hosts.
 inline constexpr std::uintmax_t most_platform_bytes = 64 << 20;
 

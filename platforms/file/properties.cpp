@@ -22,8 +22,6 @@ namespace {
 /// Of an error without a unit: a file may say that it knows nothing of the cost.
 constexpr double most_plain_error = 1e6;
 
-/// Largest cost, given or drawn: far above any, and so far below what picoseconds can hold that sums of a few are, too.
-constexpr double most_seconds = 1000;
 constexpr double most_seconds_per_byte = 1;
 
 constexpr double most_slowdown = 1000;
@@ -52,7 +50,7 @@ Time within(double most, Time time, std::string_view text, std::string_view unit
 }
 
 Time parse_cost(std::string_view text) {
-  return within(most_seconds, parse_time(text), text, "s");
+  return within(most_cost_seconds, parse_time(text), text, "s");
 }
 
 /// One of two words.
@@ -79,7 +77,7 @@ Property time_cost(std::string id, std::string meaning, bool is_required, Place 
           [place](Reading& reading, std::string_view text) { place(reading.costs) = parse_cost(text); },
           ErrorRow{&parse_seconds, [place](const Costs& costs) { return to_seconds(place(costs)); },
                    [place](Costs& costs, double value) {
-                     place(costs) = from_seconds(std::clamp(value, 0., most_seconds));
+                     place(costs) = from_seconds(std::clamp(value, 0., most_cost_seconds));
                    }}};
 }
 

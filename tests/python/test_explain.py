@@ -690,6 +690,18 @@ def test_waiting_for_a_thread_that_faults_hold_up_is_told_behind_the_memory_that
     assert told({"compute": 6.0}) == ["Barriers", "Threads"]
 
 
+OWN_PAGES = """
+#include <omp.h>
+static double array[64 * 512];
+int main(void) {
+  double begin = omp_get_wtime();
+  for (int k = 0; k < 4; ++k)
+#pragma omp parallel for schedule(static)
+    for (int i = 0; i < 64 * 512; ++i) array[i] += i;
+  return omp_get_wtime() < begin;
+}
+"""
+
 CRITICALS = """
 #include <omp.h>
 %s
@@ -706,12 +718,28 @@ int main(void) {
 """
 
 
-def explained_source(folder: Path, source: str) -> dict[str, Any]:
+def explained_source(folder: Path, source: str, *options: str) -> dict[str, Any]:
     (folder / "a.c").write_text(source)
     subprocess.run(["gcc", "-g", "-O1", "-fopenmp", "-o", "a", "a.c"], cwd=folder, check=True)
     subprocess.run([BUILD / "sdsm", "trace", "-q", "--lines", "--passes", "1", "-n", "2", "-o", "a.trace", "--", folder / "a"], cwd=folder, check=True)
     command: list[str | Path] = [BUILD / "sdsm", "explain", "-q", "a.trace", "-p", "p3-score", "-n", "2", "--no-gains", "--json", "-"]
+    command += options
     return json.loads(subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout)
+
+
+def test_dearer_costs_leave_what_the_program_computes_as_it_is(tmp_path):
+    def explained(*options: str) -> tuple[float, float]:
+        document = explained_source(tmp_path, OWN_PAGES, "--sequential-time", "1s", *options)
+        return document["computing_s"], document["makespan_s"]
+
+    plain_s, makespan_s = explained()
+    assert plain_s == pytest.approx(1)
+    # The first is a part of another cost, so that it makes nothing slower.
+    contention = ["-n", "1", "--threads-per-node", "2", "--memory-bound", "1"]
+    for cost, layout, slower in (("fault.cold=7us", [], 0.0), ("fault.first-write=100ms", [], 1.4), ("memory-bus.2=3", contention, 1.4)):
+        dear_s, dear_makespan_s = explained("--set", cost, *layout)
+        assert dear_s == pytest.approx(plain_s)
+        assert dear_makespan_s >= slower * makespan_s
 
 
 def test_a_critical_section_has_its_name_and_one_of_several_has_all(tmp_path):
