@@ -101,10 +101,8 @@ def platform(
     if kept:
         body += [Comment(commentable(f"As in {base}.")), *(prop(name, given[name]) for name in kept), Blank()]
     cores = max((check.layout.threads_per_node for check in fit.checks if check.layout), default=1)
-    measured = {
-        name: with_unit(fit.extras[f"link.{name}"]) for name in ("bandwidth", "latency") if f"link.{name}" in fit.extras
-    }
-    raised = False
+    measured = {name: fit.extras[f"link.{name}"] for name in ("bandwidth", "latency") if f"link.{name}" in fit.extras}
+    raised, untold = False, True
     all_alike = links_of(root, before)
     others: list[str] = []
     for node in topology(root):
@@ -113,7 +111,10 @@ def platform(
             raised = True
         if measured and isinstance(node, Element) and node.name in LINKS:
             if _is_like(node, before) or (fit.network_owner == "link" and all_alike is not None):
-                replaced = {LINKS[node.name][name]: value for name, value in measured.items()}
+                if untold:
+                    body += [Comment(f"{name}, in place of the base file's: {certificate(one)}") for name, one in measured.items()]
+                    untold = False
+                replaced = {LINKS[node.name][name]: with_unit(one) for name, one in measured.items()}
                 node = Element(node.name, {**node.attributes, **replaced}, node.children)
             else:
                 others.append(node.attributes.get("id", ""))

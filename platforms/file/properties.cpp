@@ -45,7 +45,7 @@ double parse_plain_error(std::string_view text) {
 Time within(double most, Time time, std::string_view text, std::string_view unit) {
   if (time <= from_seconds(most)) return time;
   throw std::invalid_argument(
-      fmt::format("'{}' is more than {:g} {}, and nothing that a cluster does takes as long. Is its unit right?", text,
+      fmt::format("'{}' is more than {:g} {}, and nothing that a cluster does takes as long. Look at its unit", text,
                   most, unit));
 }
 

@@ -208,6 +208,10 @@ def _measured(options: argparse.Namespace) -> int:
     fitted = _fitted(options, root, network, data)
     text, notes = platform(root, options.base.name, fitted, network, options.files)
     notes = [*fitted.notes, *notes]
+    if not any(p.kind != "assumed" for p in fitted.parameters if p.name.startswith(("fault.", "message."))):
+        notes.append(
+            f"no page fault and no message was measured: all of theirs are {options.base.name}'s. Measure them on the cluster (sdsm microbench)"
+        )
     for note in notes:
         say(note)
 
@@ -307,7 +311,8 @@ def _tell(
     if options.report is not None:
         print_or_write(options.report, json_text(told))
     if str(options.report) != "-":
-        print(report.table(fitted.parameters, rows))
+        links = [one for name, one in fitted.extras.items() if name.startswith("link.") and fitted.network_owner == "link"]
+        print(report.table([*fitted.parameters, *links], rows))
         if network:
             print(network_gate.table(network))
         shape = fitted.barrier_shape

@@ -50,7 +50,7 @@ def _other_computing(comparison: Comparison, number: int) -> list[str]:
         if row.name == COMPUTING and 0 < least_s * OTHER_WORK <= most_s:
             longer, shorter = (f"[{number}]", "[1]") if own_s > first_s else ("[1]", f"[{number}]")
             times = f"{longer} computes {most_s / least_s:.3g} times as long as {shorter}"
-            return [f"{times}: another size, or another processor, whose one-thread time `sdsm simulate --sequential-time` takes."]
+            return [f"{times}: another size, other load, or another processor, whose one-thread time `sdsm simulate --sequential-time` takes."]
     return []
 
 

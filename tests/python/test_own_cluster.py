@@ -42,8 +42,13 @@ def test_the_simulator_gives_back_what_was_measured_over_the_measured_links(base
     for nodes in (2, 4, 8)[: len(sync)]:
         assert rows[f"barrier.{nodes}x1"] == pytest.approx(BARRIERS[nodes], abs=0.01)
         assert rows[f"lock.{nodes}x1"] == pytest.approx(LOCKS[nodes], abs=0.01)
-    links = re.findall(r'(?:bw|bandwidth)="([0-9.]+)Mbps"', Path("own.xml").read_text())
-    assert set(links) == {"937.386"}
+    text = Path("own.xml").read_text()
+    assert set(re.findall(r'(?:bw|bandwidth)="([0-9.]+)Mbps"', text)) == {"937.386"}
+    (origin,) = re.findall(r"<!-- bandwidth, in place of the base file's: fitted: ([^>]*) -->", text)
+    assert "standard error" in origin and "iperf3.json:" in origin
+    shown = {line.split()[0]: line.split()[1:] for line in told.out.splitlines() if line.startswith("link.")}
+    assert shown["link.bandwidth"][:2] == ["937.386", "Mbps"] and shown["link.bandwidth"][-1] == "fitted"
+    assert f"no page fault and no message was measured: all of theirs are {base.removesuffix('.xml')}.xml's" in told.err
 
 
 def test_of_a_run_that_prints_mean_and_median_the_mean_and_its_own_scatter_count(cluster):
