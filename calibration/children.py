@@ -106,4 +106,6 @@ def _failure(returncode: int, stderr: str) -> CommandFailed:
     own = [line.removeprefix("sdsm: ") for line in lines if line.startswith("sdsm: ")]
     said = (own or lines or ["it said nothing"])[-1]
     how = f"ended by signal {-returncode}" if returncode < 0 else f"exit status {returncode}"
-    return CommandFailed(f"{how}: {said}", returncode, said)
+    # What a program said that the command ran.
+    others = [line for line in lines if not line.startswith("sdsm: ")] if own else []
+    return CommandFailed(f"{how}: {said}" + (f" (on stderr before: {others[-1]})" if others else ""), returncode, said)

@@ -274,6 +274,23 @@ def test_openmp_settings_of_the_user_do_not_reach_the_traced_program(monkeypatch
     assert "PATH" in out and "OMP_" not in out
 
 
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("sdsm: no results", "exit status 3: no results"),
+        ("usage: p N\nsdsm: no results", "exit status 3: no results (on stderr before: usage: p N)"),
+        ("usage: p N", "exit status 3: usage: p N"),
+        ("", "exit status 3: it said nothing"),
+    ],
+)
+def test_a_command_that_failed_is_told_with_its_own_reason_and_its_programs_last_words(said, told):
+    from calibration.children import CommandFailed, CommandRunner
+
+    with pytest.raises(CommandFailed) as failed:
+        CommandRunner().run(["sh", "-c", 'printf "%s\\n" "$1" >&2; exit 3', "sh", said], 60)
+    assert str(failed.value) == told
+
+
 def test_what_is_not_there_is_named_with_what_to_do_and_status_2(place, capsys):
     assert main(["--build", str(place.build / "none"), "--results", str(place.results)]) == 2
     assert "Build it first" in capsys.readouterr().err
