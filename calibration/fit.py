@@ -797,7 +797,10 @@ def _parts_of_faults(data: Data, parameters: list[Parameter], notes: list[str], 
         batches = _remote(data, measured_as)
         if batches:
             estimate, sources = pooled([b.estimate for b in batches]), _sources(batches)
-            parameters.append(_found(name, estimate, "us", "measured", how, sources, data.medians(batches)))
+            estimate = replace(estimate, value=max(estimate.value, 0.0))
+            runs = data.medians(batches)
+            runs = None if runs is None else tuple(max(run, 0.0) for run in runs)
+            parameters.append(_found(name, estimate, "us", "measured", how, sources, runs))
         elif not any(b.quantity in FAULTS for b in data.batches):
             base.add([name], parameters)
 

@@ -189,8 +189,7 @@ def measure_round(build: Path, chosen: Layout, samples: int, options: Sequence[s
     burst, samples_ns = int(printed.pop("burst")), _samples(printed)
     if together:
         own_ns = {name: before.get(name, []) + values for name, values in after.items()}
-        # Either may lie below 0 by chance; a cost does not.
-        own_ns["WROH.cold"] = [max(statistics.fmean(own_ns["WROH.cold"]), 0.0)]
+        own_ns["WROH.cold"] = [statistics.fmean(own_ns["WROH.cold"])]
         own_ns["WROH.trap"] = [statistics.fmean(own_ns["WROH.trap"])]
         samples_ns = own_ns | samples_ns
     if (first_ns := samples_ns.pop("WROH.first", None)) is not None:

@@ -97,7 +97,7 @@ class Thread(msgspec.Struct, frozen=True):
     page_service_s: Seconds = 0.0
     trap_s: Seconds = 0.0
     stolen_from_s: StolenFrom = StolenFrom()
-    added_computing_s: Seconds = 0.0
+    added_computing_s: Annotated[float, msgspec.Meta(gt=-1e9, lt=1e9)] = 0.0
 
     def account_s(self) -> dict[str, float]:
         """Terms that sum to the makespan: "compute", "fault WROH", ..., "idle"."""
@@ -169,7 +169,7 @@ class Simulation(Run, frozen=True, kw_only=True):
     @property
     def computing_s(self) -> float:
         """What one processor with memory of its own would need for the program's computing: all threads' together,
-        without what costs of the platform add to it, or the one-thread time where a trace of one thread stands for it, as several
+        without what costs and noise of the platform add to it, or the one-thread time where a trace of one thread stands for it, as several
         threads may compute more than one."""
         alone_s = self.options.get("sequential_time_s")
         if self.options.get("compute_from") == "sequential-trace" and isinstance(alone_s, int | float):

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <type_traits>
@@ -23,7 +24,7 @@ struct Tally : ThreadCounts {
   std::array<Time, spent_terms> time{};  ///< by Spent
   /// Of the stolen time, which a run's account has where the thread was: by what it did meanwhile.
   std::array<Time, spent_terms> stolen_from{};
-  Time added_computing{};          ///< of the computing, what costs add (Costs::fault_cold, first_write, memory_bus)
+  Time added_computing{};          ///< of the computing, what costs (fault_cold, first_write, memory_bus) and noise add
   std::uint64_t largest_diff = 0;  ///< payload, bytes
 
   Time total() const {
@@ -68,11 +69,16 @@ class Account {
     region.stolen_from[static_cast<std::size_t>(item)] += window_.clip(from, to);
   }
 
-  /// Of what charge() has as computing: costs of the platform.
-  void note_added_computing(Time from, Time to) {
-    if (is_closed_) return;
-    whole.added_computing += to - from;
-    region.added_computing += window_.clip(from, to);
+  /// Of what charge() has as computing that lasts `duration` in all: what costs and noise of the platform add to it,
+  /// evenly; below zero where noise makes it shorter.
+  void note_added_computing(Time from, Time to, Time added, Time duration) {
+    if (is_closed_ || added == Time{}) return;
+    const auto part = [&](Time within) {
+      if (within == duration) return added;
+      return Time{std::llround(static_cast<double>(added.count()) * (to_seconds(within) / to_seconds(duration)))};
+    };
+    whole.added_computing += part(to - from);
+    region.added_computing += part(window_.clip(from, to));
   }
 
   /// Applies `change` to the whole-run tally, and to the region's if `when` is in it.

@@ -96,7 +96,9 @@ void Clock::stop() {
 }
 
 void Clock::catch_up() {
-  now_ = std::max(now_, from_seconds(simgrid::s4u::Engine::get_clock()));
+  const double seconds = simgrid::s4u::Engine::get_clock();
+  if (seconds > to_seconds(last_date)) throw_beyond_last_date();
+  now_ = std::max(now_, from_seconds(seconds));
 }
 
 void Doorbell::wait() {

@@ -59,7 +59,8 @@ class Clock {
   /// Captures of up to two pointers cost no allocation.
   void at(Time date, std::function<void()> action);
 
-  /// Moves now() to SimGrid's time, at which one of its communications ended.
+  /// Moves now() to SimGrid's time, at which one of its communications ended. Throws std::invalid_argument beyond
+  /// last_date.
   void catch_up();
 
   /// The simulation is over: no action of now() or later runs.

@@ -60,7 +60,7 @@ Json thread_list(const Result& result, const RunDescription& description, Tally 
     if (description.has_flags) own = {{"atomics", tally.atomics}, {"waits", tally.waits}};
     if (description.options.prefetch > 0) own["prefetched"] = tally.prefetched;
     if (spent(tally, Spent::stolen) > Time{}) own["stolen_from_s"] = stolen_from(tables, tally);
-    if (tally.added_computing > Time{}) own["added_computing_s"] = to_seconds(tally.added_computing);
+    if (tally.added_computing != Time{}) own["added_computing_s"] = to_seconds(tally.added_computing);
     threads.push_back(results::thread(tables, thread.id, thread.node, times_of(tally), tally, own));
   }
   return threads;

@@ -55,10 +55,10 @@ class SimgridNetwork final : public Network {
       simgrid::s4u::Comm::sendto_async(topology_.host(courier.from), topology_.host(courier.to),
                                        static_cast<std::uint64_t>(courier.bytes.count))
           ->wait();
-      clock_.catch_up();
       const std::function<void()> arrived = std::move(courier.arrived);
       idle_.push_back(&courier);
       try {
+        clock_.catch_up();
         arrived();
       } catch (const simgrid::ForcefulKillException&) {
         throw;

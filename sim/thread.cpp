@@ -45,7 +45,8 @@ void Thread::cut() {
     for (const Charge& charge : charges_) {
       const Time end = until(charge.duration);
       account.charge(charge.item, at, end);
-      if (charge.computing == Computing::added) account.note_added_computing(at, end);
+      if (charge.item == Spent::compute)
+        account.note_added_computing(at, end, charge.duration - charge.own, charge.duration);
       if (charge.faults > 0 && charge.duration > Time{}) {
         const std::size_t kind = static_cast<std::size_t>(charge.item) - static_cast<std::size_t>(Spent::fault);
         const double part = to_seconds(end - at) / to_seconds(charge.duration);
@@ -97,7 +98,8 @@ void Thread::arrive() {
   Time at = since_;
   for (const Charge& charge : charges_) {
     account.charge(charge.item, at, at + charge.duration);
-    if (charge.computing == Computing::added) account.note_added_computing(at, at + charge.duration);
+    if (charge.item == Spent::compute)
+      account.note_added_computing(at, at + charge.duration, charge.duration - charge.own, charge.duration);
     if (charge.faults > 0) {
       const std::size_t kind = static_cast<std::size_t>(charge.item) - static_cast<std::size_t>(Spent::fault);
       account.count(at, [&](Tally& tally) { tally.faults[kind] += charge.faults; });

@@ -44,24 +44,23 @@ class Thread {
   }
   /// What costs of the platform add to the program's computing: runs' accounts have it there, and no sequential time.
   void spend_added_computing(Time duration) {
-    if (duration != Time{}) add(Spent::compute, 0, duration, Computing::added);
+    if (duration != Time{}) add(Spent::compute, 0, duration, Time{});
   }
   /// spend() of `count` faults of one kind, which last `work` together.
-  void spend_faults(Spent item, std::uint64_t count, Time work) { add(item, count, work, Computing::own); }
+  void spend_faults(Spent item, std::uint64_t count, Time work) { add(item, count, work, work); }
 
  private:
-  enum class Computing : bool { own, added };
-  void add(Spent item, std::uint64_t count, Time work, Computing computing) {
+  /// `own`: the program's own part of `work`.
+  void add(Spent item, std::uint64_t count, Time work, Time own) {
     // First of all, as noise cannot make more longer.
     if (work > last_date - local_now()) throw_beyond_last_date();
     // Now, so that the thread's own time is known before simulated time comes to it.
     const Time duration = noise_.stretched(id_, local_now(), work);
     if (duration > last_date - local_now()) throw_beyond_last_date();
-    if (charges_.empty() || charges_.back().item != item || charges_.back().computing != computing) {
-      charges_.push_back({item, 0, Time{}, computing});
-    }
+    if (charges_.empty() || charges_.back().item != item) charges_.push_back({item, 0, Time{}, Time{}});
     charges_.back().faults += count;
     charges_.back().duration += duration;
+    charges_.back().own += own;
     ahead_ += duration;
     uncontended.spend(work);
   }
@@ -102,7 +101,7 @@ class Thread {
     Spent item;
     std::uint64_t faults;  ///< how many, if item is a fault
     Time duration;
-    Computing computing = Computing::own;
+    Time own{};  ///< of `duration`, what the program alone takes
   };
   void arrive();
   /// What the thread does now, of `charges_`, which only grow until they are charged. Sets at_.

@@ -186,7 +186,9 @@ def _quantities(
         if not isinstance(values, list) or not values:
             source.refuse(line, f"{name} is no list of samples. Give the benchmark's own output")
         for index, value in enumerate(values):
-            if not _is_amount(value):
+            # What is left of a difference may lie below 0 by chance.
+            may_be_below = name == COLD and isinstance(value, (int, float)) and value < 0
+            if not _is_amount(-value if may_be_below else value):
                 what = (
                     f"sample {index + 1} of {name} is {str(value)[:40]!r}, no time in ns. Correct or leave out the file"
                 )

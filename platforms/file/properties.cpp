@@ -44,9 +44,17 @@ double parse_plain_error(std::string_view text) {
 
 Time within(double most, Time time, std::string_view text, std::string_view unit) {
   if (time <= from_seconds(most)) return time;
-  throw std::invalid_argument(
-      fmt::format("'{}' is more than {:g} {}, and nothing that a cluster does takes as long. Look at its unit", text,
-                  most, unit));
+  throw std::invalid_argument(fmt::format(
+      "'{}' is more than {:g} {}, and nothing that a cluster does takes as long. Look at its unit", text, most, unit));
+}
+
+/// Of a frame or a message: far more than any has, and far from what 63 bits hold of all that a run sends.
+constexpr Bytes most_message{std::int64_t{1} << 30};
+
+Bytes parse_message_size(std::string_view text) {
+  const Bytes size = parse_bytes(text);
+  if (size > most_message) throw std::invalid_argument(fmt::format("'{}' is more than 1 GiB", text));
+  return size;
 }
 
 Time parse_cost(std::string_view text) {
@@ -108,7 +116,7 @@ void add_datagrams(ProtocolKind protocol, std::vector<Property>& rows) {
                    "it carries)",
                    most.count),
        false, [=](Reading& r, std::string_view text) {
-         const Bytes size = parse_bytes(text);
+         const Bytes size = parse_message_size(text);
          if (size < most) {
            throw std::invalid_argument(
                fmt::format("'{}' is less than the {} bytes that a message may carry", text, most.count));
@@ -118,7 +126,7 @@ void add_datagrams(ProtocolKind protocol, std::vector<Property>& rows) {
   rows.push_back(
       {prefix + "message.acknowledgement",
        "bytes of each message's answer, for which its sender waits before the next (default: none)", false,
-       [=](Reading& r, std::string_view text) { r.costs.of(protocol).acknowledgement = parse_bytes(text); }});
+       [=](Reading& r, std::string_view text) { r.costs.of(protocol).acknowledgement = parse_message_size(text); }});
 }
 
 /// Costs that the protocol's tables name.
@@ -245,15 +253,15 @@ void add_network(std::vector<Property>& rows) {
   for (std::size_t row = first; row < rows.size(); ++row) rows[row].is_of_messages = true;
   rows.push_back(
       {"frame.payload", "largest payload of a frame (default 1460B)", false, [](Reading& r, std::string_view text) {
-         r.costs.framing.payload = parse_bytes(text);
+         r.costs.framing.payload = parse_message_size(text);
          if (r.costs.framing.payload.count < 1) {
            throw std::invalid_argument("a frame must carry at least one byte");
          }
        }});
   rows.push_back({"frame.overhead", "bytes on the wire that are no payload, for each frame (default 78B)", false,
-                  [](Reading& r, std::string_view text) { r.costs.framing.overhead = parse_bytes(text); }});
+                  [](Reading& r, std::string_view text) { r.costs.framing.overhead = parse_message_size(text); }});
   rows.push_back({"frame.minimum", "least bytes of a message on the wire (default 84B)", false,
-                  [](Reading& r, std::string_view text) { r.costs.framing.minimum = parse_bytes(text); }});
+                  [](Reading& r, std::string_view text) { r.costs.framing.minimum = parse_message_size(text); }});
 }
 
 void add_rules_and_range(std::vector<Property>& rows) {

@@ -21,7 +21,7 @@ from calibration.dirty_page import report as dirty_page_report
 from calibration.fit import Data, Fit
 from calibration.hold_out import split
 from calibration.measured_platform import links_of, platform
-from calibration.microbench import layout
+from calibration.microbench import ROUND_SAMPLES, layout
 from calibration.network import Network, network_of
 from calibration.output_file import check_outputs, json_text, print_or_write, utf8, write_output
 from calibration.places import PLATFORMS, PROGRAMS
@@ -148,39 +148,44 @@ def _check(options: argparse.Namespace, text: str) -> None:
         gate.check(options.build.resolve(), trial, CommandRunner())
 
 
-#: So many rounded numbers do not come out alike by chance.
+#: So many different numbers do not come out alike by chance.
 TELLING = 8
 
 
-def _contents(reading: Reading) -> list[frozenset[object]]:
-    """What each run of a file measured: a copy may be formatted otherwise, come through a pipe, or stand in a longer file. Of too
-    few numbers to know a copy by, nothing."""
+def _contents(reading: Reading) -> list[object]:
+    """What tells a copy, which may be formatted otherwise, come through a pipe, or be a part of its file: each run's numbers, and
+    each round's samples of a quantity. Nothing of too few numbers to know a copy by."""
     runs: dict[int, list[Measurement]] = {}
-    for one in reading.measurements:
-        runs.setdefault(one.run, []).append(one)
-    return [
-        frozenset(
-            Counter((m.quantity, m.values, m.unit, m.statistic, m.samples, m.spread, tuple(sorted(m.keys.items()))) for m in run).items()
-        )
-        for run in runs.values()
-        if sum(len(m.values) for m in run) >= TELLING
-    ]
+    found: list[object] = []
+    for m in reading.measurements:
+        runs.setdefault(m.run, []).append(m)
+        for begin in range(0, len(m.values), ROUND_SAMPLES):
+            samples = m.values[begin : begin + ROUND_SAMPLES]
+            if len(set(samples)) >= TELLING:
+                found.append((m.quantity, samples))
+    for run in runs.values():
+        if sum(len(m.values) for m in run) >= TELLING:
+            all_of_it = Counter((m.quantity, m.values, m.unit, m.statistic, m.samples, m.spread, tuple(sorted(m.keys.items()))) for m in run)
+            found.append(frozenset(all_of_it.items()))
+    return found
 
 
 def _read(names: Sequence[str]) -> list[Reading]:
     if len(set(names)) != len(names):
         raise BadInput("a file is given twice. Its samples would count twice")
     found: list[Reading] = []
-    by_content: dict[frozenset[object], str] = {}
+    by_content: dict[object, str] = {}
     for name in names:
         try:
             found.append(readers.read(name))
         except OSError as error:
             raise BadInput(f"{name}: {unreadable(error, NAME_AN_OUTPUT)}") from None
         for content in _contents(found[-1]):
-            other = by_content.setdefault(content, name)
-            if other != name:
-                raise BadInput(f"{other} and {name} are one output, given twice. Its samples would count twice: leave one out")
+            if content in by_content:
+                other = by_content[content]
+                what = f"{name} has one output twice" if other == name else f"{other} and {name} are one output, given twice"
+                raise BadInput(f"{what}, whole or in part. Its samples would count twice: leave one out")
+            by_content[content] = name
     for reading in found:
         for warning in reading.warnings:
             say(warning)

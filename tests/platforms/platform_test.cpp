@@ -271,9 +271,17 @@ TEST_CASE("a cost of more than a quarter of an hour is refused, as no sum of a f
   const std::string cost = GENERATE("fault.RUMR", "fault.first-write", "message.fixed", "barrier.2x1", "lock.2x1",
                                     "barrier.further-run", "home.interrupt-delay");
   CHECK_NOTHROW(with_settings({}, {cost + "=1000s"}));
-  CHECK_THROWS_WITH(with_settings({}, {cost + "=1000.1s"}),
-                    ContainsSubstring("'1000.1s' is more than 1000 s, and nothing that a cluster does takes as long. Look at"));
+  CHECK_THROWS_WITH(
+      with_settings({}, {cost + "=1000.1s"}),
+      ContainsSubstring("'1000.1s' is more than 1000 s, and nothing that a cluster does takes as long. Look at"));
   CHECK_THROWS_WITH(with_settings({}, {"message.per-byte=1500000us/B"}), ContainsSubstring("more than 1 s/B"));
+}
+
+TEST_CASE(
+    "a frame or message of more than a gigabyte is refused, as all bytes of a message are to stay within 63 bits") {
+  const std::string size = GENERATE("frame.payload", "frame.overhead", "frame.minimum");
+  CHECK_NOTHROW(with_settings({}, {size + "=1073741824B"}));
+  CHECK_THROWS_WITH(with_settings({}, {size + "=1073741825B"}), ContainsSubstring("'1073741825B' is more than 1 GiB"));
 }
 
 TEST_CASE("half of a fault is half of its processor part where its messages take longer, and that is told") {

@@ -159,6 +159,8 @@ def test_a_cluster_too_small_for_the_layouts_leaves_them_unproved(outputs, tmp_p
         (["m.json", "copy.json", "-o", "o.xml"], "m.json and copy.json are one output, given twice"),
         (["m.json", "formatted.json", "-o", "o.xml"], "m.json and formatted.json are one output, given twice"),
         (["np.out", "epcc.out", "longer.out", "-o", "o.xml"], "epcc.out and longer.out are one output, given twice"),
+        (["np.out", "twice.out", "-o", "o.xml"], "twice.out has one output twice"),
+        (["m.json", "part.json", "-o", "o.xml"], "m.json and part.json are one output, given twice"),
         (["m.json", "-o", "o.xml", "--base", "none/none.xml"], "none.xml"),
         (["m.json", "-o", "o.xml", "--base", "text.json"], "not XML"),
         (["m.json", "-o", "o.xml", "--build", "nowhere"], "does not exist"),
@@ -177,6 +179,11 @@ def test_unusable_input_gives_one_line_and_status_2(tmp_path, monkeypatch, capsy
     epcc = [(DATA / "epcc" / f"v31.syncbench.gcc.{threads}.out").read_text() for threads in (1, 2)]
     (tmp_path / "epcc.out").write_text(epcc[1])
     (tmp_path / "longer.out").write_text("".join(epcc))
+    (tmp_path / "twice.out").write_text(epcc[1] + epcc[1])
+    part = json.loads((tmp_path / "m.json").read_text())
+    for one in part["layouts"].values():
+        one["samples_ns"] = {name: values[10:] or values for name, values in one["samples_ns"].items() if name != "barrier"}
+    (tmp_path / "part.json").write_text(json.dumps(part))
     (tmp_path / "np.out").write_bytes((DATA / "network" / "netpipe.loopback.out").read_bytes())
     network = [prop("reference.bandwidth", "1Gbps"), prop("reference.latency", "5us"), prop("reference.links", "2")]
     bare = platform_text("Bare.", "bare", [*network, *cluster(2, "1Gf", 2, "1Gbps", "5us", "Hosts.", "Cables.")])

@@ -114,7 +114,7 @@ def test_own_writes_of_awake_nodes_have_runs_of_their_own_whose_accounts_tell_th
     (build / "run.json").write_text(json.dumps(run))
     assert microbench.main([*arguments, "--samples", "1"]) == 0
     samples_ns = json.loads(output.read_text())["layouts"]["2x1"]["samples_ns"]
-    assert (samples_ns["WROH"], samples_ns["WROH.cold"]) == ([5000, 7000, 6000], [0])  # one run, and no cost below 0
+    assert (samples_ns["WROH"], samples_ns["WROH.cold"]) == ([5000, 7000, 6000], [pytest.approx(-1000)])  # one run: by chance below 0
 
 
 def test_runs_begin_evenly_over_the_minutes_given(build, monkeypatch, capsys):

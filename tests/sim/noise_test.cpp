@@ -50,6 +50,16 @@ TEST_CASE("without noise work takes its time") {
   CHECK(noise.stretched(first, 3s, 7ms) == Time{7ms});
 }
 
+TEST_CASE("what noise makes of computing is none of the program's own") {
+  for (const std::uint64_t seed : {1, 2}) {
+    const Result result = run_of("0.5", true, seed);
+    for (const auto& thread : result.threads) {
+      CHECK(thread.whole.added_computing != Time{});
+      CHECK(spent(thread.whole, Spent::compute) - thread.whole.added_computing == us(20 * 1000));
+    }
+  }
+}
+
 TEST_CASE("short work differs from while to while by the deviation, as a part of its mean") {
   Noise noise(0.2, 100ms, 1, 2);
   const std::vector<double> times = short_work(noise, first, 4000);
