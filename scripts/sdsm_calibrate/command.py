@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from calibration import barrier_shape, costs, p3_score, readers
+from calibration import barrier_shape, costs, p3_score, platform_check, readers
 from calibration import fit as fitting
 from calibration.children import CommandRunner
 from calibration.command_line import BadInput, Parser, command, file_name, platform_name, say, told, whole
@@ -119,7 +119,7 @@ def _published(options: argparse.Namespace) -> int:
     try:
         made = p3_score.platform(options.published)
         told = dirty_page_report(published_equations(options.published))
-        _check(options, made.text)
+        platform_check.check_text(options.build.resolve(), made.text, CommandRunner())
     except BadInput as error:
         raise BadInput(f"{'' if str(options.published) in str(error) else f'{options.published}: '}{error}") from None
     except ValueError as error:
@@ -138,14 +138,6 @@ def _published(options: argparse.Namespace) -> int:
         }
         print_or_write(options.report, json_text(report.document(None, made.parameters, None, tables, [], None, None, [])))
     return 0
-
-
-def _check(options: argparse.Namespace, text: str) -> None:
-    """Raises BadInput for a platform that `sdsm check` refuses."""
-    with tempfile.TemporaryDirectory(prefix="sdsm-calibrate-") as folder:
-        trial = Path(folder) / "platform.xml"
-        trial.write_text(text, encoding="utf-8")
-        gate.check(options.build.resolve(), trial, CommandRunner())
 
 
 #: So many different numbers do not come out alike by chance.
@@ -226,7 +218,7 @@ def _measured(options: argparse.Namespace) -> int:
         trial.write_text(text, encoding="utf-8")
         build = options.build.resolve()
         try:
-            gate.check(build, trial, runner)
+            platform_check.check(build, trial, runner)
         except BadInput as error:
             raise BadInput(
                 f"{options.base}: the network and hosts of this file and what was measured contradict each other, or its own "
@@ -296,7 +288,7 @@ def _as_on_reference(options: argparse.Namespace, root: Element, network: Networ
         trial = Path(folder) / "platform.xml"
         trial.write_text(platform(root, options.base.name, of_trial, network, options.files)[0], encoding="utf-8")
         try:
-            gate.check(build, trial, runner)
+            platform_check.check(build, trial, runner)
         except BadInput as error:
             raise BadInput(f"{options.base}: {error} Correct the file, or name another by --base") from None
         return fitting.as_on_reference(fitted, of_trial, gate.replay(build, trial, runner))

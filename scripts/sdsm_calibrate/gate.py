@@ -3,14 +3,12 @@ measurements."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from calibration import run_result
 from calibration.children import CommandFailed, CommandRunner
-from calibration.command_line import BAD_INPUT, BadInput
 from calibration.estimates import Estimate
 from calibration.fit import Check
 from calibration.network import Piece
@@ -45,16 +43,6 @@ class Row:
     @property
     def passes(self) -> bool:
         return self.simulated is not None and abs(self.simulated - self.measured.value) <= self.allowed
-
-
-def check(build: Path, platform: Path, runner: CommandRunner) -> None:
-    """Raises BadInput with the finding, without the file's name, for a platform that `sdsm check` refuses; CommandFailed."""
-    try:
-        runner.run([str(build / "sdsm"), "check", str(platform)], TIME_LIMIT_S)
-    except CommandFailed as error:
-        if error.status != BAD_INPUT:
-            raise
-        raise BadInput(re.sub(rf"^{re.escape(str(platform))}(:\d+)?: ", "", error.said)) from None
 
 
 def replay(

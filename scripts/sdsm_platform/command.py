@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass
 from pathlib import Path
 
-from calibration import places
+from calibration import places, platform_check
 from calibration.children import CommandFailed, CommandRunner
 from calibration.command_line import BadInput, Parser, command, file_name, platform_name, whole
 from calibration.measured_platform import commentable
@@ -81,7 +81,16 @@ def main(arguments: list[str] | None = None) -> int:
         raise BadInput(f"{options.source}: {unreadable(error, advice)}") from None
     network = next(one for one in NETWORKS if one.name == options.network)
     speed = None if options.speed_of is None else measured_speed(options.speed_of)
-    print_or_write(options.output, new_platform(root, options.source.name, options.nodes, network, options.cores, speed))
+
+    def of(nodes: int) -> str:
+        return new_platform(root, options.source.name, nodes, network, options.cores, speed)
+
+    try:
+        # Costs are the same on any number of nodes, and tens of thousands take minutes to check.
+        platform_check.check_text(places.PROGRAMS, of(min(options.nodes, 2)), CommandRunner())
+    except BadInput as error:
+        raise BadInput(f"{options.source}: on that cluster its costs make no platform: {error}") from None
+    print_or_write(options.output, of(options.nodes))
     return 0
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from calibration import accounts, fit, microbench, readers, run_result
+from calibration import accounts, fit, microbench, platform_check, readers, run_result
 from calibration.children import CommandFailed, CommandRunner
 from calibration.command_line import BadInput
 from calibration.measured_platform import platform as platform_of
@@ -17,7 +17,6 @@ from calibration.network import network_of
 from calibration.output_file import json_text, write_output
 from calibration.platform_file import parse
 from calibration.readers.text import Text
-from sdsm_calibrate import gate
 from sdsm_validate.outcome import Line
 from sdsm_validate.plan import Case, Size
 
@@ -135,7 +134,7 @@ class Measurer:
             text, _ = platform_of(root, self._cluster.network.name, fitted, network, [measured.name])
             write_output(platform, text)
             try:
-                gate.check(self._build, platform, self._runner)
+                platform_check.check(self._build, platform, self._runner)
                 break
             except BadInput as error:
                 # A campaign does not end for one cost: others stand in for it, as for one that was not measured.

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from calibration.places import PLATFORMS
 from calibration.platform_file import parse, properties
 from sdsm_platform.command import main
 from sdsm_platform.networks import NETWORKS
@@ -78,6 +80,18 @@ def test_what_cannot_be_written_is_refused_in_one_line(capsys, words, what):
     assert main(words) == 2
     told = capsys.readouterr().err
     assert what in told and told.startswith("sdsm: ") and len(told.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("of", "by", "what"),
+    [('(fault.RUMR" value=")[^"]*', r"\g<1>1001s", "more than 1000 s"), ("fault.RUMR", "fault.RUMOR", "missing property fault.RUMR")],
+)
+def test_costs_that_make_no_platform_are_refused_before_a_file_is_written(tmp_path, capsys, of, by, what):
+    bad, out = tmp_path / "bad.xml", tmp_path / "new.xml"
+    bad.write_text(re.sub(of, by, (PLATFORMS / "one-machine.xml").read_text(), count=1))
+    assert main(["new", "--nodes", "2", "--network", "gigabit", "--from", str(bad), "-o", str(out)]) == 2
+    (told,) = capsys.readouterr().err.splitlines()
+    assert told.startswith(f"sdsm: {bad}: ") and what in told and not out.exists()
 
 
 @pytest.mark.parametrize("words", [["--nodes", "0"], ["--nodes", "65537"], ["--nodes", "2", "--network", "token-ring"]])
