@@ -35,15 +35,15 @@ from sdsm_calibrate import gate, hold_out, network_gate, report
 DESCRIPTION = """\
 Make a platform file from benchmark outputs, and check that the simulator gives them back.
 
-Reads any of: what `sdsm microbench -o` wrote (faults, messages, barriers, locks, dirty pages, first uses of
-pages, the memory bus, the home's share, noise); outputs of EPCC's syncbench (barriers and locks); NetPIPE, OSU and iperf3 (bandwidth and latency). Each parameter
-comes with unit, standard error, number of samples, source, and whether it was measured, fitted or assumed: in the file's
-comments and in the report. Then the microbenchmarks are re-run in the simulator on that file, and the messages of NetPIPE,
-OSU and iperf3: each must come out as measured, within the larger of 2 % and two standard errors (2.8 for the points of a network). Of
-messages only the points
-that bandwidth and latency were fitted from are checked. The others are re-run and shown, as a platform file has one straight
-line for all sizes. Barriers of layouts that were not measured follow barrier.shape, flat or a tree, which three measured
-numbers of nodes decide.
+Reads any of: what `sdsm microbench -o` wrote (faults, messages, barriers, locks, dirty pages, first uses of pages, the
+memory bus, the home's share, noise); outputs of EPCC's syncbench (barriers and locks); NetPIPE, OSU and iperf3
+(bandwidth and latency). Each parameter comes with unit, standard error, number of samples, source, and whether it was
+measured, fitted or assumed: in the file's comments and in the report. Then the microbenchmarks are re-run in the
+simulator on that file, and the messages of NetPIPE, OSU and iperf3: each must come out as measured, within the larger
+of 2 % and two standard errors (2.8 for the points of a network). Of messages only the points that bandwidth and latency
+were fitted from are checked. The others are re-run and shown, as a platform file has one straight line for all sizes.
+Barriers of layouts that were not measured follow barrier.shape, flat or a tree, which three measured numbers of nodes
+decide.
 
 sdsm calibrate p3-score writes the platform of the published measurements, from their tables alone."""
 

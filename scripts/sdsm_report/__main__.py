@@ -17,9 +17,9 @@ DESCRIPTION = """\
 Trace Laplace and FFT, simulate them on the Pentium III cluster, and hold the times against the published ones. Print what
 EPCC's directives cost there.
 
-Prints the tables on stdout. Leaves in RESULTS: the tables (tables.txt, summary.json, and as CSV times,
-threads, seeds, protocols, v1280 and directives), the figures (PNG and SVG), traces/ (used again while program, tracer and arguments are the same)
-and simulations/ (one result JSON per run). docs/reproducing.md explains how to read them."""
+Prints the tables on stdout. Leaves in RESULTS: the tables (tables.txt, summary.json, and as CSV times, threads, seeds,
+protocols, v1280 and directives), the figures (PNG and SVG), traces/ (used again while program, tracer and arguments are
+the same) and simulations/ (one result JSON per run). docs/reproducing.md explains how to read them."""
 
 
 

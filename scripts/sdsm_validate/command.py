@@ -32,8 +32,9 @@ Two clusters: an emulated one (real protocol, emulated network and processors: e
 this machine as it is, each process bound to a processor (`sdsm run --bind`). On each, Laplace 3, 4, 6 and FFT 2, 4, 5, 6 are
 traced; then `sdsm microbench` measures what SCASH costs and the programs are really run, in turn, as machines change from
 minute to minute; a platform file is made of the costs, and the programs are simulated. No program's time goes into the file.
-On the emulated cluster the program epcc (EPCC's ten directives) is traced, run and simulated, too, on 2 and 4 nodes: the table that it prints by the
-predicted clock (`sdsm simulate --output`) is held against the one that it prints when really run.
+On the emulated cluster the program epcc (EPCC's ten directives) is traced, run and simulated, too, on 2 and 4 nodes:
+the table that it prints by the predicted clock (`sdsm simulate --output`) is held against the one that it prints when
+really run.
 
 Prints the tables; writes tables (text, CSV, JSON), the plots of predicted against measured speedup and overhead (PNG,
 SVG), platform files, traces and every run's JSON to RESULTS. About 25 minutes on an idle machine; other work disturbs it."""
