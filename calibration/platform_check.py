@@ -8,6 +8,7 @@ from pathlib import Path
 
 from calibration.children import CommandFailed, CommandRunner
 from calibration.command_line import BAD_INPUT, BadInput
+from calibration.output_file import write_output
 
 TIME_LIMIT_S = 300.0
 
@@ -26,5 +27,5 @@ def check_text(build: Path, text: str, runner: CommandRunner) -> None:
     """The same of a file's text."""
     with tempfile.TemporaryDirectory(prefix="sdsm-check-") as folder:
         trial = Path(folder) / "platform.xml"
-        trial.write_text(text, encoding="utf-8")
+        write_output(trial, text)
         check(build, trial, runner)
