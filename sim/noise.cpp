@@ -14,7 +14,7 @@ namespace {
 constexpr std::int64_t most_paces = 1000;
 
 Time scaled(Time time, double factor) {
-  return Time{std::llround(static_cast<double>(time.count()) * factor)};
+  return from_picoseconds(static_cast<double>(time.count()) * factor);
 }
 
 }  // namespace

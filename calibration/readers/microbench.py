@@ -29,6 +29,8 @@ TRAP = "WROH.trap"
 FIRST_COPY = "RUMR.first-copy"
 #: What a first write of an own page takes longer than later ones: one sample a run.
 FIRST_WRITE = "WROH.first-write"
+#: Of two measurements, which may lie below 0 by chance.
+DIFFERENCES = (COLD, FIRST_COPY, FIRST_WRITE)
 #: Faults whose home's thread waits.
 WAITING = "RUMR.waiting"
 #: What each takes from a home that computes.
@@ -186,8 +188,7 @@ def _quantities(
         if not isinstance(values, list) or not values:
             source.refuse(line, f"{name} is no list of samples. Give the benchmark's own output")
         for index, value in enumerate(values):
-            # What is left of a difference may lie below 0 by chance.
-            may_be_below = name == COLD and isinstance(value, (int, float)) and value < 0
+            may_be_below = name in DIFFERENCES and isinstance(value, (int, float)) and value < 0
             if not _is_amount(-value if may_be_below else value):
                 what = (
                     f"sample {index + 1} of {name} is {str(value)[:40]!r}, no time in ns. Correct or leave out the file"

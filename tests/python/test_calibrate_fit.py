@@ -10,6 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from typing import Any
+
 import pytest
 
 from calibration import readers
@@ -272,6 +274,16 @@ def test_parts_of_faults_are_means_over_runs_and_the_base_files_only_where_no_fa
     assert name not in by_name(fitted(reading({"2x1": measured()}), **base))
     stands_in = by_name(fitted(BARRIER_ALONE, **OTHER_COSTS, **base))[name]
     assert (stands_in.value, stands_in.kind) == (0.7, "assumed")
+
+
+@pytest.mark.parametrize(("name", "quantity"), [one for one in PARTS_OF_FAULTS.items() if one[0] != "fault.trap"])
+def test_a_difference_that_some_runs_have_below_0_is_the_mean_of_all_and_no_cost_is_below_0(name, quantity):
+    def found(*times_ns: float) -> Any:
+        return by_name(fitted(of_runs(*(measured(**{quantity: [time]}) for time in times_ns))))[name]
+
+    assert found(-100.0, 200.0, 500.0).value == pytest.approx(0.2)
+    assert found(-100.0, 200.0, 500.0).runs == pytest.approx((0.0, 0.2, 0.5))
+    assert found(-500.0, -100.0, 300.0).value == 0
 
 
 def test_outputs_whose_wumr_counts_the_memory_of_new_twins_are_named_beside_others():
