@@ -8,10 +8,9 @@ import statistics
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 from pathlib import Path
-
-import numpy as np
 from typing import Any
 
+import numpy as np
 import pytest
 
 from calibration import readers
