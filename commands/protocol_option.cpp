@@ -12,7 +12,7 @@
 
 namespace sdsm::commands {
 
-void add_protocol(CLI::App& app, ProtocolKind& protocol,
+void add_protocol(CommandLine& app, ProtocolKind& protocol,
                   const std::function<std::string_view(const ProtocolRow&)>& why_not) {
   std::vector<std::string> names, lines;
   for (const ProtocolRow& row : protocol_rows) {
@@ -23,26 +23,26 @@ void add_protocol(CLI::App& app, ProtocolKind& protocol,
   app.add_option_function<std::string>(
          "--protocol", [&](const std::string& name) { protocol = *protocol_named(name); },
          fmt::format("protocol of the shared memory. {}", fmt::join(lines, "; ")))
-      ->check([=](const std::string& name) -> std::string {
+      .check([=](const std::string& name) -> std::string {
         const std::optional<ProtocolKind> known = protocol_named(name);
         const std::string_view why = known ? why_not(row_of(*known)) : "";
         if (why.empty()) return one_of(names)(name);
         return fmt::format("'{}' is not played here: {}. Give one of {}", name, why, fmt::join(names, ", "));
       })
-      ->type_name(fmt::format("{}", fmt::join(names, "|")))
-      ->default_str(std::string(name_of(protocol)));
+      .type_name(fmt::format("{}", fmt::join(names, "|")))
+      .default_str(std::string(name_of(protocol)));
 }
 
-void add_prefetch(CLI::App& app, std::uint32_t& pages) {
+void add_prefetch(CommandLine& app, std::uint32_t& pages) {
   app.add_option(
          "--prefetch", pages,
          fmt::format(
              "a fetch also brings those of the next K pages of the same home and array of which the node (under "
              "jiajia the process) has no copy, 0 to {}",
              most_prefetch))
-      ->check(whole_number(0, most_prefetch))
-      ->type_name("K")
-      ->capture_default_str();
+      .check(whole_number(0, most_prefetch))
+      .type_name("K")
+      .capture_default_str();
 }
 
 void check_prefetch(std::uint32_t pages, bool has_order) {
@@ -60,7 +60,7 @@ void check_order(bool has_order, ProtocolKind protocol) {
       "the order in which processes take locks is not recorded. Leave it out, or give --protocol scash");
 }
 
-void add_jiajia_rules(CLI::App& app, jiajia::Rules& rules, std::string& asked) {
+void add_jiajia_rules(CommandLine& app, jiajia::Rules& rules, std::string& asked) {
   app.add_option_function<std::string>(
          "--scope",
          [&](const std::string& name) {
@@ -69,9 +69,9 @@ void add_jiajia_rules(CLI::App& app, jiajia::Rules& rules, std::string& asked) {
          },
          "under jiajia, what an unlock hands on: openmp is all that the thread wrote or heard of since the last "
          "barrier, lock is what it wrote under the lock, as JIAJIA itself does")
-      ->check(one_of({"openmp", "lock"}))
-      ->type_name("openmp|lock")
-      ->default_str("openmp");
+      .check(one_of({"openmp", "lock"}))
+      .type_name("openmp|lock")
+      .default_str("openmp");
   const auto add = [&](const char* name, bool jiajia::Rules::*rule, const char* help) {
     app.add_flag_callback(
         name,
@@ -94,15 +94,15 @@ void check_asked_of_jiajia(const std::string& asked, ProtocolKind protocol) {
                   name_of(protocol)));
 }
 
-void add_invalidation(CLI::App& app, std::optional<Invalidation>& invalidation, const std::string& otherwise) {
+void add_invalidation(CommandLine& app, std::optional<Invalidation>& invalidation, const std::string& otherwise) {
   app.add_option_function<std::string>(
          "--invalidation",
          [&](const std::string& name) { invalidation = name == "all" ? Invalidation::all : Invalidation::changed; },
          fmt::format("under scash, copies of pages that a barrier drops: all, or those that another node has changed "
                      "since they came [{}]",
                      otherwise))
-      ->check(one_of({"all", "changed"}))
-      ->type_name("all|changed");
+      .check(one_of({"all", "changed"}))
+      .type_name("all|changed");
 }
 
 void check_invalidation(const std::optional<Invalidation>& invalidation, ProtocolKind protocol) {

@@ -45,8 +45,8 @@ int main(int argc, char** argv) {
   std::string path;
   bool properties = false;
   std::vector<std::string> changes;
-  CLI::App app{"Check a platform file: properties, their units, hosts, routes, costs against the network.",
-               "sdsm check"};
+  CommandLine app{"Check a platform file: properties, their units, hosts, routes, costs against the network.",
+                  "sdsm check"};
   app.footer(
       std::string("Examples:\n  sdsm check p3-score\n  sdsm check p3-score --set network.bandwidth=1Gbps --set "
                   "'fault.*=x0.5'\n\n") +
@@ -55,9 +55,9 @@ int main(int argc, char** argv) {
                   most_hosts, most_hosts_of_zone, most_links_of_route, most_blanks, most_platform_bytes >> 20,
                   most_cost_seconds) +
       "Exit status: 0 nothing found, 2 problems found (one line each).");
-  auto* const file = add_name(app, "platform", path, platform_help, "PLATFORM");
-  app.add_option("--set", changes, settings_help)->allow_extra_args(false)->type_name("KEY=VALUE");
-  app.add_flag("--properties", properties, "list the properties that a platform may have")->excludes(file);
+  const Option file = add_name(app, "platform", path, platform_help, "PLATFORM");
+  app.add_option("--set", changes, settings_help).allow_extra_args(false).type_name("KEY=VALUE");
+  app.add_flag("--properties", properties, "list the properties that a platform may have").excludes(file);
   return run(app, argc, argv, [&]() -> int {
     if (properties) {
       fmt::print("{}", describe_properties());

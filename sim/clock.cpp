@@ -5,6 +5,7 @@
 
 #include <simgrid/version.h>
 #include <simgrid/kernel/Timer.hpp>
+#include <simgrid/s4u.hpp>
 
 namespace sdsm::sim {
 

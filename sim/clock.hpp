@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include <simgrid/s4u.hpp>
+#include <simgrid/forward.h>
 
 #include "models/units.hpp"
 

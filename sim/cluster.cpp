@@ -1,6 +1,7 @@
 #include "sim/cluster.hpp"
 
 #include <boost/random/normal_distribution.hpp>
+#include <simgrid/s4u.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,7 @@
 /// sdsm replay: re-runs in the simulator the microbenchmarks that a platform was calibrated from.
 
 #include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -69,7 +70,8 @@ results::Json document(const Platform& platform, NetworkKind network, const std:
   }
   document["skipped"] = skipped;
   add_changes(document, platform);
-  results::add_origin(document, {platform.path}, versions(network));
+  const results::Json made_by = versions(network);
+  results::add_origin(document, {platform.path}, &made_by);
   return document;
 }
 
@@ -88,8 +90,8 @@ void print_table(const std::vector<Replayed>& replayed) {
 
 int main(int argc, char** argv) {
   std::string path, network_name = "queue", json;
-  CLI::App app{"Re-run in the simulator the microbenchmarks that a platform's costs were measured with.",
-               "sdsm replay"};
+  CommandLine app{"Re-run in the simulator the microbenchmarks that a platform's costs were measured with.",
+                  "sdsm replay"};
   app.footer(
       "On the network on which costs were measured, each must come out as the platform file says, within 1 ns; on "
       "another\n"
@@ -105,24 +107,24 @@ int main(int argc, char** argv) {
       "Exit status: 0 done (differences are shown, not judged; --strict judges), 1 a difference with --strict, 2 bad "
       "input.");
   bool strict = false;
-  add_name(app, "platform", path, platform_help, "PLATFORM")->required();
+  add_name(app, "platform", path, platform_help, "PLATFORM").required();
   std::vector<std::string> changes;
-  app.add_option("--set", changes, settings_help)->allow_extra_args(false)->type_name("KEY=VALUE");
-  app.add_option("--network", network_name, describe_networks())->check(one_of(network_names()))->capture_default_str();
+  app.add_option("--set", changes, settings_help).allow_extra_args(false).type_name("KEY=VALUE");
+  app.add_option("--network", network_name, describe_networks()).check(one_of(network_names())).capture_default_str();
   std::vector<std::string> messages, streams, layouts, only;
   app.add_option("--messages", messages, "time messages of these sizes in bytes (default 32,1460,4096)")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+      .delimiter(',')
+      .allow_extra_args(false);
   app.add_option("--streams", streams, "time many messages at once of these sizes in bytes (default none)")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+      .delimiter(',')
+      .allow_extra_args(false);
   app.add_option("--layouts", layouts, "NxT: also re-run barriers and locks of these layouts, measured or not")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+      .delimiter(',')
+      .allow_extra_args(false);
   app.add_option("--only", only, "re-run only these of fault, barrier, lock, release, memory-bus and network")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(one_of({replay_groups.begin(), replay_groups.end()}));
+      .delimiter(',')
+      .allow_extra_args(false)
+      .check(one_of({replay_groups.begin(), replay_groups.end()}));
   app.add_flag("--strict", strict,
                "exit with 1 if a cost differs from the platform file by more than 1 ns, or could not be re-run");
   add_output(app, "--json", json, "write the result as JSON to this file, or - for stdout");

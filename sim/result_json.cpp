@@ -6,6 +6,7 @@
 #include <optional>
 
 #include <simgrid/version.h>
+#include <nlohmann/json.hpp>
 
 #include "commands/results/run_result.hpp"
 
@@ -61,7 +62,8 @@ Json thread_list(const Result& result, const RunDescription& description, Tally 
     if (description.options.prefetch > 0) own["prefetched"] = tally.prefetched;
     if (spent(tally, Spent::stolen) > Time{}) own["stolen_from_s"] = stolen_from(tables, tally);
     if (tally.added_computing != Time{}) own["added_computing_s"] = to_seconds(tally.added_computing);
-    threads.push_back(results::thread(tables, thread.id, thread.node, times_of(tally), tally, own));
+    threads.push_back(
+        results::thread(tables, thread.id, thread.node, times_of(tally), tally, own.is_null() ? nullptr : &own));
   }
   return threads;
 }
@@ -119,10 +121,15 @@ void add_changes(Json& document, const Platform& platform) {
   }
 }
 
-Json versions(NetworkKind network) {
-  return {{"simgrid", fmt::format("{}.{}", SIMGRID_VERSION_MAJOR, SIMGRID_VERSION_MINOR)},
-          {"network", name_of(network)}};
+std::string simgrid_version() {
+  return fmt::format("{}.{}", SIMGRID_VERSION_MAJOR, SIMGRID_VERSION_MINOR);
 }
+
+Json versions(NetworkKind network) {
+  return {{"simgrid", simgrid_version()}, {"network", name_of(network)}};
+}
+
+namespace {
 
 Json result_document(const RunDescription& description, const Platform& platform, const Result& result,
                      const Uncertainty* uncertainty) {
@@ -174,7 +181,8 @@ Json result_document(const RunDescription& description, const Platform& platform
   if (description.reductions > 0) document["reductions"] = description.reductions;
   add_changes(document, platform);
   if (!description.uncosted.empty()) document["uncosted"] = description.uncosted;
-  results::add_origin(document, description.inputs, versions(description.network));
+  const Json made_by = versions(description.network);
+  results::add_origin(document, description.inputs, &made_by);
   if (platform.calibrated.is_told()) {
     Json beyond = Json::array();
     for (const Beyond& one : beyond_calibration(platform, description.layout, result)) {
@@ -184,6 +192,13 @@ Json result_document(const RunDescription& description, const Platform& platform
   }
   if (uncertainty) document["uncertainty"] = uncertainty_of(description, platform, *uncertainty);
   return document;
+}
+
+}  // namespace
+
+void write_result(const RunDescription& description, const Platform& platform, const Result& result,
+                  const Uncertainty* uncertainty, const std::string& file) {
+  results::write(result_document(description, platform, result, uncertainty), file);
 }
 
 }  // namespace sdsm::sim

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "sim/simulation.hpp"
 #include "sim/uncertainty.hpp"
@@ -42,11 +42,14 @@ std::vector<Beyond> beyond_calibration(const Platform& platform, Layout layout, 
 /// What --set gave, and what it changed; nothing if it was not given.
 void add_changes(nlohmann::ordered_json& document, const Platform& platform);
 
+std::string simgrid_version();
+
 /// Versions of what made a simulated result, besides sdsm itself.
 nlohmann::ordered_json versions(NetworkKind network);
 
-/// `uncertainty`: null if none was asked for. Throws std::system_error if an input cannot be read.
-nlohmann::ordered_json result_document(const RunDescription& description, const Platform& platform,
-                                       const Result& result, const Uncertainty* uncertainty);
+/// Writes the document to `file`, or to stdout for "-". `uncertainty`: null if none was asked for. Throws
+/// std::system_error if an input cannot be read, and what commands::write_output() throws.
+void write_result(const RunDescription& description, const Platform& platform, const Result& result,
+                  const Uncertainty* uncertainty, const std::string& file);
 
 }  // namespace sdsm::sim

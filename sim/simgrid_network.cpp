@@ -1,6 +1,7 @@
 #include <deque>
 #include <exception>
 #include <memory>
+#include <simgrid/s4u.hpp>
 #include <vector>
 
 #include "sim/network.hpp"

@@ -684,7 +684,7 @@ int simulate(Request request) {
   if (!request.json.empty()) {
     const RunDescription description =
         description_of(request, inputs, platform, file, layout, network, options, reductions);
-    results::write(result_document(description, platform, result, told), request.json);
+    write_result(description, platform, result, told, request.json);
   }
   report(request, platform, layout, result, told, reductions.count);
   return done;
@@ -742,27 +742,27 @@ int simulate_with_output(Request request) {
   return done;
 }
 
-void add_inputs(CLI::App& app, Request& request) {
+void add_inputs(CommandLine& app, Request& request) {
   app.add_option("trace", request.trace, "trace made by `sdsm trace`")
-      ->required()
-      ->check(&name_problem)
-      ->type_name("TRACE");
+      .required()
+      .check(&name_problem)
+      .type_name("TRACE");
   app.add_option("-p,--platform", request.platform, platform_help)
-      ->required()
-      ->check(&name_problem)
-      ->type_name("PLATFORM");
-  app.add_option("--set", request.changes, settings_help)->allow_extra_args(false)->type_name("KEY=VALUE");
+      .required()
+      .check(&name_problem)
+      .type_name("PLATFORM");
+  app.add_option("--set", request.changes, settings_help).allow_extra_args(false).type_name("KEY=VALUE");
   const Check count = whole_number(1, std::numeric_limits<std::uint32_t>::max());
-  app.add_option("-n,--nodes", request.nodes, "nodes to use")->required()->check(count)->type_name("N");
+  app.add_option("-n,--nodes", request.nodes, "nodes to use").required().check(count).type_name("N");
   app.add_option("-t,--threads-per-node", request.threads_per_node, "OpenMP threads on each node")
-      ->check(count)
-      ->type_name("T")
-      ->capture_default_str();
+      .check(count)
+      .type_name("T")
+      .capture_default_str();
   trace::add_options(app, request.scale);
   trace::add_host_speed(app, request.scale);
 }
 
-void add_model(CLI::App& app, Request& request, std::string& placement, std::string& atomics) {
+void add_model(CommandLine& app, Request& request, std::string& placement, std::string& atomics) {
   add_protocol(app, request.options.protocol, [](const ProtocolRow&) { return std::string_view(); });
   add_prefetch(app, request.options.prefetch);
   add_invalidation(app, request.invalidation, "the platform's protocol.invalidation");
@@ -770,62 +770,62 @@ void add_model(CLI::App& app, Request& request, std::string& placement, std::str
          "--memory-bound", request.options.memory_bound,
          "share of the program's computing that waits for memory, 0 to 1: with T threads on a node that share takes "
          "the platform's memory-bus.T times as long. docs/platforms.md says how to find it")
-      ->check(number(0, 1))
-      ->type_name("SHARE")
-      ->capture_default_str();
+      .check(number(0, 1))
+      .type_name("SHARE")
+      .capture_default_str();
   app.add_option("--network", request.network, describe_networks())
-      ->check(one_of(network_names()))
-      ->type_name(fmt::format("{}", fmt::join(network_names(), "|")))
-      ->capture_default_str();
+      .check(one_of(network_names()))
+      .type_name(fmt::format("{}", fmt::join(network_names(), "|")))
+      .capture_default_str();
   app.add_option("--seed", request.options.seed, "seed of --jitter, --uncertainty and the platform's noise.*")
-      ->check(whole_number())
-      ->type_name("N")
-      ->capture_default_str();
+      .check(whole_number())
+      .type_name("N")
+      .capture_default_str();
   app.add_option("--jitter", request.options.jitter,
                  "coefficient of variation of a lognormal factor on each processor part of a remote fault, 0 to 2")
-      ->check(number(0, 2))
-      ->type_name("CV")
-      ->capture_default_str();
+      .check(number(0, 2))
+      .type_name("CV")
+      .capture_default_str();
   app.add_option(
          "--uncertainty", request.draws,
          "also simulate N (10 to 10000) sets of costs, drawn from the standard errors and runs in the platform file, "
          "and report the median and the middle 90 % of their times")
-      ->type_name("N")
-      ->check(whole_number(least_draws, most_draws));
+      .type_name("N")
+      .check(whole_number(least_draws, most_draws));
   app.add_option("--placement", placement,
                  "homes of heap blocks and static arrays: as the program asks, or one rule for all")
-      ->check(one_of({"as-asked", "round-robin", "block", "first-touch"}))
-      ->type_name("as-asked|round-robin|block|first-touch")
-      ->capture_default_str();
+      .check(one_of({"as-asked", "round-robin", "block", "first-touch"}))
+      .type_name("as-asked|round-robin|block|first-touch")
+      .capture_default_str();
   app.add_option("--atomics", atomics,
                  "how inline atomic operations are done: at the page's home, within a lock, or at the home without "
                  "ordering other memory (default: as the platform says, else home)")
-      ->check(one_of({"home", "lock", "relaxed"}));
+      .check(one_of({"home", "lock", "relaxed"}));
   app.add_option(
          "--reductions", request.reductions,
          "what each member of a team does at the end of a reduction over one variable: the atomic operation that "
          "gcc leaves of it, as sdsm run does, or Omni's steps: a slot for each thread, a barrier, combining, a "
          "barrier")
-      ->check(one_of({"atomic", "omni"}))
-      ->type_name("atomic|omni")
-      ->capture_default_str();
+      .check(one_of({"atomic", "omni"}))
+      .type_name("atomic|omni")
+      .capture_default_str();
   app.add_option("--page-size", request.page_size,
                  "size of a page: 4096 times a power of two, up to 64KiB (default: page.size of the platform, else "
                  "4096)")
-      ->check(&page_size_text_problem)
-      ->type_name("BYTES");
+      .check(&page_size_text_problem)
+      .type_name("BYTES");
   app.add_option(
          "--region", request.region,
          "what to measure: clock is the time between the program's first and last reading of its clock, whole is the "
          "whole run")
-      ->check(one_of({"clock", "whole"}))
-      ->type_name("clock|whole")
-      ->capture_default_str();
+      .check(one_of({"clock", "whole"}))
+      .type_name("clock|whole")
+      .capture_default_str();
   app.add_flag("--full-page-diffs", request.options.full_page_diffs,
                "every diff carries the whole page (to see what diffs save)");
 }
 
-void add_jiajia(CLI::App& app, Request& request) {
+void add_jiajia(CommandLine& app, Request& request) {
   add_jiajia_rules(app, request.options.jiajia, request.asked_of_jiajia);
   const auto of_jiajia = [&request](const char* name, auto take) {
     return [&request, name, take](const auto& value) {
@@ -839,8 +839,8 @@ void add_jiajia(CLI::App& app, Request& request) {
                    [&request](std::uint32_t moves) { request.options.jiajia.first_touch_moves = moves; }),
          "under jiajia, a page that one thread alone wrote or fetched in a parallel region moves there at a barrier, "
          "and again at most MOVES times")
-      ->check(whole_number(0, 1000000))
-      ->type_name("MOVES");
+      .check(whole_number(0, 1000000))
+      .type_name("MOVES");
   app.add_option_function<std::string>(
          "--fork",
          of_jiajia(
@@ -848,9 +848,9 @@ void add_jiajia(CLI::App& app, Request& request) {
              [&request](const std::string& how) { request.options.jiajia.fork_by_broadcast = how == "broadcast"; }),
          "under jiajia, how a parallel region of all threads begins: by a barrier and a page that all read, or by a "
          "message of the initial thread to all others")
-      ->check(one_of({"barrier", "broadcast"}))
-      ->type_name("barrier|broadcast")
-      ->default_str("barrier");
+      .check(one_of({"barrier", "broadcast"}))
+      .type_name("barrier|broadcast")
+      .default_str("barrier");
   std::vector<std::string> quirks;
   for (const jiajia::QuirkRow& row : jiajia::quirk_rows) quirks.emplace_back(row.name);
   app.add_option_function<std::vector<std::string>>(
@@ -863,53 +863,55 @@ void add_jiajia(CLI::App& app, Request& request) {
                      }
                    }),
          fmt::format("under jiajia, departures of the real system from its rules: {}", fmt::join(quirks, ", ")))
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(one_of(quirks))
-      ->type_name("NAME[,NAME]");
+      .delimiter(',')
+      .allow_extra_args(false)
+      .check(one_of(quirks))
+      .type_name("NAME[,NAME]");
   app.add_option_function<std::vector<std::string>>(
          "--privatize",
          of_jiajia("--privatize", [&request](const std::vector<std::string>& names) { request.privatized = names; }),
          "under jiajia with --fork broadcast, memory that parallel regions only read, by its names in `sdsm trace "
          "info`: its pages are sent with each fork, and nobody faults on them")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("NAME[,NAME]");
+      .delimiter(',')
+      .allow_extra_args(false)
+      .type_name("NAME[,NAME]");
 }
 
-void add_outputs(CLI::App& app, Request& request) {
+void add_outputs(CommandLine& app, Request& request) {
   app.add_option("--json", request.json, "write the result as JSON to this file, or - for stdout")
-      ->check(&name_problem)
-      ->type_name("FILE|-");
+      .check(&name_problem)
+      .type_name("FILE|-");
   app.add_option("--pages", request.pages,
                  "write what each page cost each thread to this file (or - for stdout), as a CSV table")
-      ->check(&name_problem)
-      ->type_name("FILE|-");
-  app.add_option("--output", request.output,
-                 "write what the program prints on the cluster to this file (or - for stdout): it is traced again, in "
-                 "this folder, with a clock that shows what was predicted")
-      ->check(&name_problem)
-      ->type_name("FILE|-");
+      .check(&name_problem)
+      .type_name("FILE|-");
+  const Option output =
+      app.add_option(
+             "--output", request.output,
+             "write what the program prints on the cluster to this file (or - for stdout): it is traced again, in "
+             "this folder, with a clock that shows what was predicted")
+          .check(&name_problem)
+          .type_name("FILE|-");
   add_name(app, "--before", request.before,
            "shell command that runs before each of the program's runs, as `sdsm trace --before` does", "COMMAND")
-      ->needs("--output");
+      .needs(output);
   app.add_option(
          "--readings", request.readings,
          "write what each reading of the clock gives, by thread and in seconds from the program's begin, to this "
          "file (or - for stdout), as a CSV table; with --output, what its clock showed when it wrote that")
-      ->check(&name_problem)
-      ->type_name("FILE|-");
+      .check(&name_problem)
+      .type_name("FILE|-");
   app.add_option(
          "--order", request.order,
          "repeat the order in which each node's threads took their faults and locks in a run (sdsm run --order)")
-      ->check(&name_problem)
-      ->type_name("FILE");
+      .check(&name_problem)
+      .type_name("FILE");
   app.add_option_function<std::string>(
          "--max-memory", [&](const std::string& text) { request.most_memory = parse_bytes(text); },
          "refuse a trace whose touched pages need more memory for their tables than this, such as 8GiB (default: half "
          "of the free memory)")
-      ->check(&bytes_problem)
-      ->type_name("BYTES");
+      .check(&bytes_problem)
+      .type_name("BYTES");
   timelines::add_options(app, request.timeline);
   app.add_flag("-q,--quiet", request.quiet, "no progress bar");
 }
@@ -921,8 +923,8 @@ int main(int argc, char** argv) {
   using namespace sdsm::sim;
   using namespace sdsm::commands;
   Request request;
-  CLI::App app{"Predict how long a traced program takes on a cluster whose shared memory is made in software.",
-               "sdsm simulate"};
+  CommandLine app{"Predict how long a traced program takes on a cluster whose shared memory is made in software.",
+                  "sdsm simulate"};
   app.footer(
       "Example:\n"
       "  sdsm trace -n 4 -o laplace.trace -- ./laplace --impl 4\n"
@@ -932,11 +934,9 @@ int main(int argc, char** argv) {
       "calibrate)\n\n"
       "Exit status: 0 done, 1 the run failed, 2 bad input.");
   std::string placement(name_of(request.options.placement));
-  app.set_version_flag("--version",
-                       fmt::format("sdsm simulate {}\nSimGrid {}, trace formats {} to {}, result format {}", version(),
-                                   versions(network_named(request.network)).at("simgrid").get<std::string>(),
-                                   sdsm::trace::first_format, sdsm::trace::format_version, sdsm::results::format),
-                       "print the versions and exit");
+  app.version_text(fmt::format("sdsm simulate {}\nSimGrid {}, trace formats {} to {}, result format {}", version(),
+                               simgrid_version(), sdsm::trace::first_format, sdsm::trace::format_version,
+                               sdsm::results::format));
   add_inputs(app, request);
   std::string atomics;
   add_model(app, request, placement, atomics);

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
+#include <simgrid/s4u.hpp>
 
 #include <algorithm>
 #include <cmath>

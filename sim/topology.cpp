@@ -1,4 +1,5 @@
 #include <fmt/core.h>
+#include <simgrid/s4u.hpp>
 
 #include <algorithm>
 #include <cctype>

@@ -175,10 +175,10 @@ Json answer(const std::string& text) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{help, "sdsm costs"};
+  commands::CommandLine app{help, "sdsm costs"};
   app.footer(footer);
   std::string question = "{}";
-  app.add_option("question", question, "a JSON object, or - for one on each line of stdin")->capture_default_str();
+  app.add_option("question", question, "a JSON object, or - for one on each line of stdin").capture_default_str();
   return commands::run(app, argc, argv, [&] {
     if (question != "-") {
       fmt::print("{}\n", answer(question).dump(2));

@@ -1,5 +1,7 @@
 #include "commands/results/run_result.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include "commands/file_hash.hpp"
 #include "commands/output.hpp"
 #include "commands/version.hpp"
@@ -7,7 +9,7 @@
 namespace sdsm::results {
 
 Json thread(const Tables& tables, ProcessId id, NodeId node, const Times& times, const ThreadCounts& counts,
-            const Json& own) {
+            const Json* own) {
   Json fault_time = Json::object(), faults = fault_time, messages = fault_time;
   for (std::size_t kind = 0; kind < tables.faults.size(); ++kind) {
     fault_time[tables.faults[kind].name] = times.fault_s[kind];
@@ -39,7 +41,7 @@ Json thread(const Tables& tables, ProcessId id, NodeId node, const Times& times,
                {"diffs", counts.diffs},
                {"diff_bytes", counts.diff_bytes}};
   for (std::size_t i = 0; i < tables.further_counts.size(); ++i) json[tables.further_counts[i]] = counts.further[i];
-  if (!own.is_null()) json.update(own);
+  if (own != nullptr) json.update(*own);
   return json;
 }
 
@@ -61,13 +63,13 @@ void add_part(Json& to, double makespan_s, Json threads) {
   to["threads"] = std::move(threads);
 }
 
-void add_origin(Json& to, const std::vector<std::filesystem::path>& inputs, const Json& versions) {
+void add_origin(Json& to, const std::vector<std::filesystem::path>& inputs, const Json* versions) {
   Json& list = to["inputs"] = Json::array();
   for (const std::filesystem::path& path : inputs) {
     list.push_back({{"path", path.string()}, {"sha256", commands::sha256_of(path)}});
   }
   Json& by = to["versions"] = {{"sdsm", commands::version()}};
-  if (!versions.is_null()) by.update(versions);
+  if (versions != nullptr) by.update(*versions);
 }
 
 void write(const Json& document, const std::string& where) {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "models/counts.hpp"
 #include "models/ids.hpp"
@@ -38,7 +38,7 @@ struct Times {
 /// `tables`: of the run's protocol. `own`: an object with the fields that only this kind of run has, placed after the
 /// shared ones; null for none.
 Json thread(const Tables& tables, ProcessId id, NodeId node, const Times& times, const ThreadCounts& counts,
-            const Json& own = nullptr);
+            const Json* own = nullptr);
 
 /// The first fields of every result document.
 Json head(std::string_view kind);
@@ -50,8 +50,8 @@ Json head(std::string_view kind, const std::vector<std::string>& program, Layout
 void add_part(Json& to, double makespan_s, Json threads);
 
 /// Adds what the result was made from (`inputs`, hashed as they are on disk) and by what: sdsm's version and those in
-/// `versions`, an object or null. Throws std::system_error if an input cannot be read.
-void add_origin(Json& to, const std::vector<std::filesystem::path>& inputs, const Json& versions = nullptr);
+/// `versions`, an object; null for none. Throws std::system_error if an input cannot be read.
+void add_origin(Json& to, const std::vector<std::filesystem::path>& inputs, const Json* versions = nullptr);
 
 /// Writes a document to a file, or to stdout for "-". What is not UTF-8 in a name becomes U+FFFD. Throws what
 /// commands::write_output() throws.

@@ -64,14 +64,14 @@ std::vector<bool> threads_named(const std::string& text, std::uint32_t threads) 
 
 }  // namespace
 
-void add_options(CLI::App& app, Request& request) {
+void add_options(commands::CommandLine& app, Request& request) {
   commands::add_output(
       app, "--timeline", request.file,
       "write what each thread did when to this file, for a viewer: FILE.json is Chrome's format (Perfetto), "
       "FILE.paje or FILE.trace Paje's (docs/timelines.md)");
   app.add_option("--timeline-format", request.format, "the timeline's format, whatever its file is called")
-      ->check(commands::one_of({"chrome", "paje"}))
-      ->type_name("chrome|paje");
+      .check(commands::one_of({"chrome", "paje"}))
+      .type_name("chrome|paje");
   commands::add_name(app, "--timeline-window", request.window,
                      "only this part of the run, from its begin, such as 1.2s:1.5s; either side may be left out",
                      "FROM:TO");
@@ -79,8 +79,8 @@ void add_options(CLI::App& app, Request& request) {
                      "only these threads, such as 0,2-3, and the messages between them", "LIST");
   app.add_option("--timeline-events", request.events,
                  "keep at most so many events, those that begin first (default 1000000; 40 bytes of memory each)")
-      ->check(commands::whole_number(1, 1'000'000'000))
-      ->type_name("N");
+      .check(commands::whole_number(1, 1'000'000'000))
+      .type_name("N");
 }
 
 Selection selection_of(const Request& request, std::uint32_t threads) {

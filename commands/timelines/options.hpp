@@ -1,13 +1,15 @@
 /// The options by which a command writes a timeline of its run.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <cstdint>
 #include <optional>
 #include <string>
 
 #include "commands/timelines/timeline.hpp"
+
+namespace sdsm::commands {
+class CommandLine;
+}
 
 namespace sdsm::timelines {
 
@@ -19,7 +21,7 @@ struct Request {
   std::optional<std::uint64_t> events;
 };
 
-void add_options(CLI::App& app, Request& request);
+void add_options(commands::CommandLine& app, Request& request);
 
 /// Throws BadInput if an option is given without --timeline, names what `threads` threads have not, or the file's
 /// ending does not say which format it has.

@@ -222,12 +222,12 @@ void run_all(int rounds, int samples) {
 int main(int argc, char** argv) {
   using namespace sdsm::commands;
   int rounds = 9, samples = 50;
-  CLI::App app{"Speed of the native DSM: faults, fetches, diffs and barriers beside the same without a DSM.",
-               "dsm_speed"};
-  app.add_option("--rounds", rounds, "repetitions")->check(whole_number(1, 1000))->capture_default_str();
+  CommandLine app{"Speed of the native DSM: faults, fetches, diffs and barriers beside the same without a DSM.",
+                  "dsm_speed"};
+  app.add_option("--rounds", rounds, "repetitions").check(whole_number(1, 1000)).capture_default_str();
   app.add_option("--samples", samples, "of each quantity in a round")
-      ->check(whole_number(1, 4096))
-      ->capture_default_str();
+      .check(whole_number(1, 4096))
+      .capture_default_str();
   return commands::run(app, argc, argv, [&] {
     run_all(rounds, samples);
     return 0;

@@ -310,11 +310,11 @@ int main(int argc, char** argv) {
       SDSM_BINARY_DIR "/workloads/laplace", "--impl", "2", "--size", "1024", "--iterations", "100", "--no-check"};
   unsigned threads = 4, passes = 3;
   int rounds = 5;
-  CLI::App app{"Speed of the tracer: a touch beside a bare SIGSEGV, a program's trace beside its untraced run.",
-               "trace_speed"};
+  CommandLine app{"Speed of the tracer: a touch beside a bare SIGSEGV, a program's trace beside its untraced run.",
+                  "trace_speed"};
   app.add_option("program", program, "program to trace, with its arguments, behind --; without it Laplace");
-  app.add_option("-n,--threads", threads, "its threads")->check(whole_number(1, 1024))->capture_default_str();
-  app.add_option("--passes", passes, "untracked passes")->check(whole_number(1, 1000))->capture_default_str();
-  app.add_option("--rounds", rounds, "repetitions")->check(whole_number(1, 1000))->capture_default_str();
+  app.add_option("-n,--threads", threads, "its threads").check(whole_number(1, 1024)).capture_default_str();
+  app.add_option("--passes", passes, "untracked passes").check(whole_number(1, 1000)).capture_default_str();
+  app.add_option("--rounds", rounds, "repetitions").check(whole_number(1, 1000)).capture_default_str();
   return run(app, argc, argv, [&] { return sdsm::trace_command::run(program, threads, passes, rounds); });
 }

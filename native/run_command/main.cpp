@@ -153,58 +153,58 @@ struct Options {
   trace::ComputeScale scale;
 };
 
-void add_size(CLI::App& app, Size& size) {
+void add_size(CommandLine& app, Size& size) {
   const Check count = whole_number(1, dsm::most_processes);
   app.add_option("-n,--threads", size.threads, "OpenMP threads (OMP_NUM_THREADS of the program), each a process")
-      ->check(count)
-      ->type_name("THREADS");
-  app.add_option("--nodes", size.nodes, "nodes of the cluster (as many as threads)")->check(count)->type_name("N");
-  app.add_option("--threads-per-node", size.threads_per_node, "threads of each node (1)")->check(count)->type_name("T");
+      .check(count)
+      .type_name("THREADS");
+  app.add_option("--nodes", size.nodes, "nodes of the cluster (as many as threads)").check(count).type_name("N");
+  app.add_option("--threads-per-node", size.threads_per_node, "threads of each node (1)").check(count).type_name("T");
 }
 
-void add_hosts(CLI::App& app, HostsRequest& hosts) {
-  auto* const on_hosts =
+void add_hosts(CommandLine& app, HostsRequest& hosts) {
+  const Option on_hosts =
       app.add_option("--hosts", hosts.names,
                      "run the nodes on these machines, which have sdsm, the program and this folder at the same paths: "
                      "one node on each, or --nodes dealt out in turn. ADDRESS: IPv4, of the host in the nodes' network")
-          ->check(&name_problem)
-          ->type_name("HOST[=ADDRESS],...");
+          .check(&name_problem)
+          .type_name("HOST[=ADDRESS],...");
   app.add_option("--launcher", hosts.options.launcher,
                  "shell command that starts a command on a host and passes its standard streams on")
-      ->needs(on_hosts)
-      ->capture_default_str()
-      ->check(&name_problem)
-      ->type_name("'ssh {host}'");
+      .needs(on_hosts)
+      .capture_default_str()
+      .check(&name_problem)
+      .type_name("'ssh {host}'");
   app.add_option("--listen", hosts.options.listen, "IPv4 address of this machine at which the hosts reach it")
-      ->needs(on_hosts)
-      ->capture_default_str()
-      ->type_name("ADDRESS");
+      .needs(on_hosts)
+      .capture_default_str()
+      .type_name("ADDRESS");
   app.add_option("--export", hosts.exported,
                  "names of environment variables for the program on the hosts, beside OMP_*, GOMP_*, SDSM_*, LD_*, "
                  "LC_*, LANG, PATH, HOME, USER, TZ, TMPDIR")
-      ->needs(on_hosts)
-      ->check(&name_problem)
-      ->type_name("NAME,...");
+      .needs(on_hosts)
+      .check(&name_problem)
+      .type_name("NAME,...");
   app.add_option("--transport", hosts.transport,
                  "sockets that nodes exchange messages through [unix; tcp with --hosts]")
-      ->check(one_of({"unix", "tcp"}))
-      ->type_name("unix|tcp");
+      .check(one_of({"unix", "tcp"}))
+      .type_name("unix|tcp");
 }
 
-void add_emulation(CLI::App& app, Options& options) {
-  auto* const emulate = add_name(app, "--emulate", options.emulated_platform,
-                                 "put the network of this platform (a file, or a name of sdsm's own) between the "
-                                 "nodes: reference.*, frame.*",
-                                 "PLATFORM");
+void add_emulation(CommandLine& app, Options& options) {
+  const Option emulate = add_name(app, "--emulate", options.emulated_platform,
+                                  "put the network of this platform (a file, or a name of sdsm's own) between the "
+                                  "nodes: reference.*, frame.*",
+                                  "PLATFORM");
   add_name(app, "--trace", options.emulated_trace,
            "trace of this program with as many threads: each interval of computing takes as long as in the trace, "
            "scaled (the process sleeps for the rest)",
            "TRACE")
-      ->needs(emulate);
+      .needs(emulate);
   trace::add_options(app, options.scale);
 }
 
-void add_outputs(CLI::App& app, RunRequest& request) {
+void add_outputs(CommandLine& app, RunRequest& request) {
   add_output(app, "--json", request.json, "write the results to this file, or to stdout with -");
   add_output(app, "--pages", request.pages,
              "write what each page cost each process to this file (or - for stdout), as a CSV table");
@@ -229,11 +229,11 @@ void check_page_size(const RunRequest& request) {
 }
 
 /// What sdsm simulate has under jiajia and this command does not, so that it can say so. The help does not show them.
-void add_simulated_only(CLI::App& app, Options& options) {
+void add_simulated_only(CommandLine& app, Options& options) {
   for (const char* option : {"--first-touch-migration", "--fork", "--quirks", "--privatize"}) {
     app.add_option_function<std::string>(option,
                                          [&options, option](const std::string&) { options.simulated_only = option; })
-        ->group("");
+        .group("");
   }
 }
 
@@ -259,27 +259,27 @@ void check_jiajia(const RunRequest& request, const Options& options) {
   }
 }
 
-void add_rules(CLI::App& app, Options& options, RunRequest& request) {
+void add_rules(CommandLine& app, Options& options, RunRequest& request) {
   add_size(app, options.size);
   add_protocol(app, request.cluster.protocol, [](const ProtocolRow& row) { return row.why_not_run; });
   add_prefetch(app, request.cluster.prefetch);
   add_invalidation(app, options.invalidation, "all");
   app.add_option("--placement", options.placement,
                  "homes of heap blocks and static arrays: as the program asks, or one rule for all [as-asked]")
-      ->check(one_of({"as-asked", "round-robin", "block", "first-touch"}))
-      ->type_name("as-asked|round-robin|block|first-touch");
+      .check(one_of({"as-asked", "round-robin", "block", "first-touch"}))
+      .type_name("as-asked|round-robin|block|first-touch");
   app.add_option("--page-size", options.page_size,
                  "size of a page: 4096 bytes times a power of two, up to 64KiB. Larger pages have several of the "
                  "machine's [4096]")
-      ->check(&page_size_text_problem)
-      ->type_name("BYTES");
+      .check(&page_size_text_problem)
+      .type_name("BYTES");
   app.add_option(
          "--atomics", options.atomics,
          "do inline atomic operations (omp atomic, a reduction over one variable, std::atomic, omp flush) at the "
          "page's home, under one lock as Omni does, or at the home without ordering other memory; or refuse "
          "programs that have any, and show their places [home; under jiajia lock]")
-      ->check(one_of({"home", "lock", "relaxed", "refuse"}))
-      ->type_name("home|lock|relaxed|refuse");
+      .check(one_of({"home", "lock", "relaxed", "refuse"}))
+      .type_name("home|lock|relaxed|refuse");
   add_jiajia_rules(app, request.cluster.jiajia, options.asked_of_jiajia);
 }
 
@@ -288,7 +288,7 @@ int run(int argc, char** argv) {
   Arguments arguments(argc, argv);
   RunRequest request;
   Options options(request);
-  CLI::App app(help, "sdsm run");
+  CommandLine app(help, "sdsm run");
   app.footer(footer);
   add_rules(app, options, request);
   add_simulated_only(app, options);
@@ -296,19 +296,19 @@ int run(int argc, char** argv) {
   app.add_option("--timeout", options.timeout,
                  "end the run when a process has not answered for this long. A process that computes answers, so a "
                  "program may run for ever")
-      ->check(number(0.1, 1e6))
-      ->capture_default_str()
-      ->type_name("SECONDS");
+      .check(number(0.1, 1e6))
+      .capture_default_str()
+      .type_name("SECONDS");
   app.add_flag("--bind", request.cluster.is_bound,
                "run each process on one processor of its machine, in turn, so that times differ less from run to run: "
                "as sdsm microbench --bind measures");
   app.add_option("--repeat", request.repeat, "number of runs, one after another; the results are the median run's")
-      ->check(whole_number(1, 10'000))
-      ->capture_default_str()
-      ->type_name("N");
+      .check(whole_number(1, 10'000))
+      .capture_default_str()
+      .type_name("N");
   add_emulation(app, options);
   add_outputs(app, request);
-  if (!parse(app, std::move(arguments.own))) return done;
+  if (!app.parse(std::move(arguments.own))) return done;
   request.program = std::move(arguments.program);
   request.cluster.placement = *heap_placement_named(options.placement);
   const bool is_jiajia = request.cluster.protocol == ProtocolKind::jiajia;

@@ -1,6 +1,7 @@
 #include "native/run_command/results.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <functional>
@@ -133,7 +134,7 @@ Json thread_list(const ClusterOptions& options, const std::vector<dsm::Result>& 
     if (processes[i].trap_ns > 0) own["trap_s"] = seconds(processes[i].trap_ns);
     if (options.prefetch > 0) own["prefetched"] = tally.prefetched;
     threads.push_back(
-        results::thread(tables_of(options.protocol), id, options.layout.node_of(id), times_of(tally), tally, own));
+        results::thread(tables_of(options.protocol), id, options.layout.node_of(id), times_of(tally), tally, &own));
   }
   return threads;
 }
@@ -161,6 +162,8 @@ std::size_t median_run(const std::vector<double>& makespans_s) {
                    [&](std::size_t a, std::size_t b) { return makespans_s[a] < makespans_s[b]; });
   return order[(order.size() - 1) / 2];
 }
+
+namespace {
 
 Json result_document(const RunDescription& description, const std::vector<dsm::Result>& median,
                      const std::vector<double>& makespans_s) {
@@ -194,6 +197,13 @@ Json result_document(const RunDescription& description, const std::vector<dsm::R
   }
   results::add_origin(document, description.inputs);
   return document;
+}
+
+}  // namespace
+
+void write_result(const RunDescription& description, const std::vector<dsm::Result>& median,
+                  const std::vector<double>& makespans_s, const std::string& file) {
+  results::write(result_document(description, median, makespans_s), file);
 }
 
 std::string name_of(dsm::Transport transport) {

@@ -7,8 +7,6 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "native/run_command/cluster.hpp"
 
 namespace sdsm::run_command {
@@ -39,10 +37,11 @@ std::string repeats_text(const std::vector<double>& makespans_s);
 /// not empty.
 std::size_t median_run(const std::vector<double>& makespans_s);
 
-/// median: the processes of the run whose time is the median; makespans_s: of all runs, in order. Throws
-/// std::system_error if an input cannot be read.
-nlohmann::ordered_json result_document(const RunDescription& description, const std::vector<dsm::Result>& median,
-                                       const std::vector<double>& makespans_s);
+/// Writes the document to `file`, or to stdout for "-". median: the processes of the run whose time is the median;
+/// makespans_s: of all runs, in order. Throws std::system_error if an input cannot be read, and what
+/// commands::write_output() throws.
+void write_result(const RunDescription& description, const std::vector<dsm::Result>& median,
+                  const std::vector<double>& makespans_s, const std::string& file);
 
 /// The name of the transport on the command line.
 std::string name_of(dsm::Transport transport);

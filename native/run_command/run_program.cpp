@@ -12,7 +12,6 @@
 #include "commands/errors.hpp"
 #include "commands/interruption.hpp"
 #include "commands/output.hpp"
-#include "commands/results/run_result.hpp"
 #include "commands/standard_streams.hpp"
 #include "native/program_start/program_file.hpp"
 #include "native/program_start/program_input.hpp"
@@ -147,7 +146,7 @@ int run_program(const RunRequest& request) {
   if (!request.timeline.file.empty()) write_timeline(request, start, median);
   if (request.json.empty()) return 0;
   const RunDescription description{request.program, request.cluster, inputs};
-  results::write(result_document(description, median.processes, makespans), request.json);
+  write_result(description, median.processes, makespans, request.json);
   return 0;
 }
 

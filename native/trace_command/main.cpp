@@ -29,7 +29,7 @@ constexpr const char* tracing_help =
     "last run's output is shown.";
 
 int show_info(std::vector<std::string> own) {
-  CLI::App app("Shows what a trace file holds: program, threads, totals, regions.", "sdsm trace info");
+  CommandLine app("Shows what a trace file holds: program, threads, totals, regions.", "sdsm trace info");
   app.footer(
       "Reads the whole file, so that damage anywhere is found. Tells the program and the status that it ended with, "
       "its\n"
@@ -41,29 +41,29 @@ int show_info(std::vector<std::string> own) {
       "Exit status: 0 done, 1 the output could not be written, 2 no trace, or a damaged one. See docs/tracing.md.");
   std::string file;
   std::string json;
-  add_name(app, "FILE", file, "trace file", "TRACE")->required();
+  add_name(app, "FILE", file, "trace file", "TRACE").required();
   add_output(app, "--json", json, "write JSON to this file, or to stdout with -");
-  if (!parse(app, std::move(own))) return 0;
+  if (!app.parse(std::move(own))) return 0;
   print_info(file, json);
   return 0;
 }
 
 int show_dump(std::vector<std::string> own) {
-  CLI::App app("Prints a whole trace file as JSON lines.", "sdsm trace dump");
+  CommandLine app("Prints a whole trace file as JSON lines.", "sdsm trace dump");
   app.footer(
       "Example:\n  sdsm trace dump program.trace | head\n\n"
       "Exit status: 0 done, 1 the output could not be written, 2 no trace, or a damaged one. See "
       "docs/trace-format.md.");
   std::string file;
-  add_name(app, "FILE", file, "trace file", "TRACE")->required();
-  if (!parse(app, std::move(own))) return 0;
+  add_name(app, "FILE", file, "trace file", "TRACE").required();
+  if (!app.parse(std::move(own))) return 0;
   print_dump(file);
   return 0;
 }
 
 int mend(std::vector<std::string> own) {
-  CLI::App app("Write the trace of the program with one thing mended, to see what `sdsm simulate` gains by it.",
-               "sdsm trace mend");
+  CommandLine app("Write the trace of the program with one thing mended, to see what `sdsm simulate` gains by it.",
+                  "sdsm trace mend");
   app.footer(
       "What else the program does stays as it was traced. `sdsm explain` tries all of them but --balance.\n\n"
       "Example:\n  sdsm trace mend program.trace -o padded.trace --pad\n\n"
@@ -71,13 +71,13 @@ int mend(std::vector<std::string> own) {
   std::string file;
   std::string output;
   std::vector<Mending> chosen;
-  add_name(app, "FILE", file, "trace file", "TRACE")->required();
-  add_name(app, "-o,--output", output, "trace file to write")->required();
+  add_name(app, "FILE", file, "trace file", "TRACE").required();
+  add_name(app, "-o,--output", output, "trace file to write").required();
   // No option group of CLI11, which never ends where one stands beside an empty argument.
   const auto add = [&](const char* name, Mending way, const char* help) {
     app.add_flag_callback(
            name, [&chosen, way] { chosen.push_back(way); }, help)
-        ->group("What is mended (one of these)");
+        .group("What is mended (one of these)");
   };
   add("--pad", Mending::padding, "a page for each thread, where several write one page in lines of their own");
   add("--without-barriers", Mending::barriers, "no barrier between threads that use no page in common around it");
@@ -87,7 +87,7 @@ int mend(std::vector<std::string> own) {
   add("--parallel-init", Mending::initialising,
       "arrays that the initial thread fills before the first parallel region are filled there, each page by who writes "
       "it most, or else reads it most");
-  if (!parse(app, std::move(own))) return 0;
+  if (!app.parse(std::move(own))) return 0;
   if (chosen.size() != 1) {
     throw BadInput(
         "give one of --pad, --without-barriers, --without-locks, --balance and --parallel-init. "
@@ -98,18 +98,18 @@ int mend(std::vector<std::string> own) {
 }
 
 int trace(Arguments arguments) {
-  CLI::App app(tracing_help, "sdsm trace");
+  CommandLine app(tracing_help, "sdsm trace");
   app.footer("Exit status: 0 done, 1 the run failed, 2 bad input or usage. See docs/tracing.md.");
   TraceRequest request;
   app.add_option("-n,--threads", request.threads, "OpenMP threads (OMP_NUM_THREADS of the program)")
-      ->required()
-      ->check(whole_number(1, tracer::most_threads))
-      ->type_name("THREADS");
-  app.add_option("-o,--output", request.output, "trace file to write")->required()->type_name("FILE");
+      .required()
+      .check(whole_number(1, tracer::most_threads))
+      .type_name("THREADS");
+  app.add_option("-o,--output", request.output, "trace file to write").required().type_name("FILE");
   app.add_option("--passes", request.passes, "number of untracked runs; a compute time is the least of theirs")
-      ->check(whole_number(1, 1000))
-      ->capture_default_str()
-      ->type_name("N");
+      .check(whole_number(1, 1000))
+      .capture_default_str()
+      .type_name("N");
   add_name(app, "--before", request.before,
            "shell command that runs before each pass, as in 'rm -f out.dat': each pass then finds the files that "
            "the first one found",
@@ -119,16 +119,16 @@ int trace(Arguments arguments) {
   app.add_option("--date", request.date,
                  "what the program's calendar clocks show when it begins, in seconds since 1970 (default: now): a "
                  "program that takes its seeds from them does the same again")
-      ->check(whole_number(1, sdsm::trace::most_date_s))
-      ->type_name("SECONDS");
+      .check(whole_number(1, sdsm::trace::most_date_s))
+      .type_name("SECONDS");
   app.add_flag("--lines", request.has_sites, "record which instruction touched each page first (for addr2line)");
   app.add_option("--words", request.words,
                  "record every word of this array's pages that a thread accesses, by single steps: tells false sharing "
                  "for sure, and is slow. A variable, a line FILE:LINE that allocates, or a name that `sdsm explain` "
                  "prints. Implies --lines")
-      ->type_name("ARRAY");
+      .type_name("ARRAY");
   app.add_flag("-q,--quiet", request.is_quiet, "no progress on stderr");
-  if (!parse(app, std::move(arguments.own))) return 0;
+  if (!app.parse(std::move(arguments.own))) return 0;
   if (arguments.program.empty()) {
     throw BadInput("no program to trace. Put it behind --: sdsm trace -n 4 -o FILE -- PROGRAM ARGUMENTS");
   }

@@ -1,6 +1,7 @@
 #include "native/trace_command/report.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <iostream>
 

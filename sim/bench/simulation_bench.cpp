@@ -3,6 +3,7 @@
 /// ranges.
 
 #include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
@@ -167,15 +168,13 @@ int main(int argc, char** argv) {
   std::uint32_t nodes = 4;
   std::uint64_t faults = 400'000;
   int rounds = 7;
-  CLI::App app{"Speed of the simulator per fault, beside bare loops.", "simulation_speed"};
-  app.add_option("platform", platform, "platform file with at least --nodes hosts")->capture_default_str();
-  app.add_option("--nodes", nodes, "nodes")->check(sdsm::commands::whole_number(2, 4096))->capture_default_str();
+  sdsm::commands::CommandLine app{"Speed of the simulator per fault, beside bare loops.", "simulation_speed"};
+  app.add_option("platform", platform, "platform file with at least --nodes hosts").capture_default_str();
+  app.add_option("--nodes", nodes, "nodes").check(sdsm::commands::whole_number(2, 4096)).capture_default_str();
   app.add_option("--faults", faults, "faults in all for each measurement")
-      ->check(sdsm::commands::whole_number(1000, 100'000'000))
-      ->capture_default_str();
-  app.add_option("--rounds", rounds, "repetitions")
-      ->check(sdsm::commands::whole_number(1, 1000))
-      ->capture_default_str();
+      .check(sdsm::commands::whole_number(1000, 100'000'000))
+      .capture_default_str();
+  app.add_option("--rounds", rounds, "repetitions").check(sdsm::commands::whole_number(1, 1000)).capture_default_str();
   app.add_option("--json", json, "write the result as JSON to this file, or - for stdout");
   return sdsm::commands::run(app, argc, argv, [&]() -> int {
     const std::uint64_t each = faults / nodes;

@@ -1,6 +1,7 @@
 /// Messages that meet: completion times by hand, and against a network simulated frame by frame.
 
 #include <fmt/core.h>
+#include <simgrid/s4u.hpp>
 
 #include <random>
 #include <sstream>

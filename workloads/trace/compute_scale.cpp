@@ -8,22 +8,22 @@
 
 namespace sdsm::trace {
 
-void add_options(CLI::App& app, ComputeScale& scale) {
+void add_options(commands::CommandLine& app, ComputeScale& scale) {
   app.add_option("--sequential-time", scale.sequential_time,
                  "one-thread time of the program on the target machine, e.g. 7.5s: scales the trace's compute so that "
                  "its sum over all threads is this")
-      ->check(&commands::time_problem)
-      ->type_name("TIME");
+      .check(&commands::time_problem)
+      .type_name("TIME");
   commands::add_name(
       app, "--sequential-trace", scale.sequential_trace,
       "trace of one thread whose compute stands for that time, instead of the sum over this trace's threads", "TRACE");
   app.add_option("--compute-factor", scale.factor,
                  "the target's compute time for each second of the trace's (default 1), instead of a time")
-      ->check(commands::number())
-      ->type_name("FACTOR");
+      .check(commands::number())
+      .type_name("FACTOR");
 }
 
-void add_host_speed(CLI::App& app, ComputeScale& scale) {
+void add_host_speed(commands::CommandLine& app, ComputeScale& scale) {
   app.add_flag("--from-host-speed", scale.from_host_speed,
                "scale computing by the speed of the machine that traced, which the trace keeps, over that of the "
                "platform's hosts");

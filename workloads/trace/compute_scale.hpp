@@ -11,8 +11,8 @@
 
 #include "workloads/trace/reader.hpp"
 
-namespace CLI {
-class App;
+namespace sdsm::commands {
+class CommandLine;
 }
 
 namespace sdsm::trace {
@@ -33,10 +33,10 @@ struct ComputeScale {
 };
 
 /// --sequential-time, --sequential-trace and --compute-factor, for check_scale() to check.
-void add_options(CLI::App& app, ComputeScale& scale);
+void add_options(commands::CommandLine& app, ComputeScale& scale);
 
 /// --from-host-speed, for commands that then read the hosts' speed.
-void add_host_speed(CLI::App& app, ComputeScale& scale);
+void add_host_speed(commands::CommandLine& app, ComputeScale& scale);
 
 /// Compute time of a trace in its measured region, summed over its threads; of the whole run if it has no region or
 /// `whole` is set.

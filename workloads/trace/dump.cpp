@@ -1,6 +1,7 @@
 #include "workloads/trace/dump.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <iterator>
 #include <stdexcept>

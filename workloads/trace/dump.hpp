@@ -1,7 +1,7 @@
 /// Prints a trace for people and for other programs. trace.hpp and docs/trace-format.md say what each field means.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <ostream>
 
 #include "workloads/trace/reader.hpp"
