@@ -138,7 +138,7 @@ bool Child::collect(int options) {
   return true;
 }
 
-const std::optional<int>& Child::look_for_end() {
+const std::optional<int>& Child::poll_for_end() {
   collect(WNOHANG);
   return wait_status_;
 }
@@ -167,31 +167,31 @@ Child execute(const Execution& execution) {
   Child child(
       [&] {
         int failure = pipe.write_end.get();
-        const auto give_up = [&](Step step) {
-          const StartFailure told{step, errno};
-          [[maybe_unused]] const ssize_t written = write(failure, &told, sizeof told);
+        const auto fail = [&](Step step) {
+          const StartFailure report{step, errno};
+          [[maybe_unused]] const ssize_t written = write(failure, &report, sizeof report);
           return run_failed;
         };
-        if (!give(files, &failure)) return give_up(Step::files);
+        if (!give(files, &failure)) return fail(Step::files);
         using Addresses = Execution::Addresses;
         if (execution.addresses != Addresses::any && !fix_addresses() && execution.addresses == Addresses::fixed) {
-          return give_up(Step::addresses);
+          return fail(Step::addresses);
         }
         if (is_searched) {
           execvpe(file.c_str(), arguments.data(), environment.data());
         } else {
           execve(file.c_str(), arguments.data(), environment.data());
         }
-        return give_up(Step::execution);
+        return fail(Step::execution);
       },
       execution.last_signal);
   pipe.write_end.reset();
-  StartFailure told;
+  StartFailure report;
   ssize_t count = 0;
   do {
-    count = read(pipe.read_end.get(), &told, sizeof told);
+    count = read(pipe.read_end.get(), &report, sizeof report);
   } while (count < 0 && errno == EINTR);
-  if (count == sizeof told) explain(told, execution.file);
+  if (count == sizeof report) explain(report, execution.file);
   return child;
 }
 

@@ -37,7 +37,7 @@ class Child {
 
   void send(int signal) const;  ///< does nothing if it has ended
   /// How it ended (waitpid's status), if it has.
-  const std::optional<int>& look_for_end();
+  const std::optional<int>& poll_for_end();
   /// Waits for its end and returns waitpid's status. Throws RunError with the text `interrupted`, if there is one, when
   /// the command is interrupted meanwhile.
   int wait(const char* interrupted = nullptr);

@@ -34,26 +34,26 @@
 
 namespace sdsm {
 
-enum class FlagMode : std::uint8_t { off, until_barrier, for_good };
-enum class FlagEvent : std::uint8_t {
+enum class SingleWriterMode : std::uint8_t { off, until_barrier, for_good };
+enum class SingleWriterEvent : std::uint8_t {
   wait,                 ///< a thread waits for a store
   touch_after_meeting,  ///< a thread that has met others since the barrier goes on
   barrier,              ///< of all threads: everything is flushed and dropped
 };
 
-constexpr FlagMode after(FlagEvent event, FlagMode mode) {
+constexpr SingleWriterMode after(SingleWriterEvent event, SingleWriterMode mode) {
   switch (event) {
-    case FlagEvent::wait: return FlagMode::for_good;
-    case FlagEvent::touch_after_meeting: return std::max(mode, FlagMode::until_barrier);
-    case FlagEvent::barrier: return mode == FlagMode::for_good ? mode : FlagMode::off;
+    case SingleWriterEvent::wait: return SingleWriterMode::for_good;
+    case SingleWriterEvent::touch_after_meeting: return std::max(mode, SingleWriterMode::until_barrier);
+    case SingleWriterEvent::barrier: return mode == SingleWriterMode::for_good ? mode : SingleWriterMode::off;
   }
   return mode;
 }
 
-/// Whether a thread that has met others enters flag mode before it goes on. `has_company`: other threads run the
+/// Whether a thread that has met others enters flag mode before it goes on. `has_peers`: other threads run the
 /// program, too. The processes of one node have all memory in common.
-constexpr bool is_flag_mode_due(FlagMode mode, bool has_company, std::uint32_t nodes) {
-  return mode == FlagMode::off && has_company && nodes > 1;
+constexpr bool is_single_writer_mode_due(SingleWriterMode mode, bool has_peers, std::uint32_t nodes) {
+  return mode == SingleWriterMode::off && has_peers && nodes > 1;
 }
 
 /// Whether flag mode begins before an operation that orders memory, and not behind it. Companions see each other's
@@ -76,29 +76,29 @@ constexpr Meeting meeting_at(bool is_on_stack, std::uint64_t copies, bool is_cop
 /// lock. In flag mode a copy is given up before others change the page, so synchronisations leave it. Not so copies of
 /// stacks, whose owners have them open for good.
 enum class Concerned : std::uint8_t { none, stack_copies, all_copies };
-constexpr Concerned concerned_by_sync(FlagMode mode, bool has_stack_copies) {
-  if (mode == FlagMode::off) return Concerned::all_copies;
+constexpr Concerned concerned_by_sync(SingleWriterMode mode, bool has_stack_copies) {
+  if (mode == SingleWriterMode::off) return Concerned::all_copies;
   return has_stack_copies ? Concerned::stack_copies : Concerned::none;
 }
 /// Whose changes go home then. In flag mode a companion may have told the thread by a plain store what it has changed
 /// before.
-constexpr Sync flushed_as(Sync sync, FlagMode mode) {
-  return mode == FlagMode::off ? sync : Sync::acquire;
+constexpr Sync flushed_as(Sync sync, SingleWriterMode mode) {
+  return mode == SingleWriterMode::off ? sync : Sync::acquire;
 }
 
 /// Whether a node's threads, where it has several, send their changes at the same time, and the node may enter flag
 /// mode meanwhile. Only where all threads are at the barrier does nobody look at what is at home so far: a thread
 /// outside of a gang may begin to wait for what a member has stored, and finds it at home before what the member stored
 /// earlier.
-constexpr bool sends_while_others_go_on(Sync sync, FlagMode mode) {
-  return sync == Sync::barrier && mode == FlagMode::off;
+constexpr bool sends_while_others_go_on(Sync sync, SingleWriterMode mode) {
+  return sync == Sync::barrier && mode == SingleWriterMode::off;
 }
 
 /// Whether the threads of a node stand still while a page is copied for another node, changed by one, or compared with
 /// its twin: a stack is open to them meanwhile, and where threads wait for plain stores, who has seen one of several
 /// stores may look for the others. `is_at_once`: nobody can see a part of it.
-constexpr bool stand_still_at(FlagMode mode, bool is_open_stack, bool is_at_once) {
-  return mode != FlagMode::off && is_open_stack && !is_at_once;
+constexpr bool stops_the_world(SingleWriterMode mode, bool is_open_stack, bool is_at_once) {
+  return mode != SingleWriterMode::off && is_open_stack && !is_at_once;
 }
 
 enum class Right : std::uint8_t { none, read, write };
@@ -108,17 +108,19 @@ constexpr Right right_for(Access access) {
 
 /// Whether the page's home lists who has it, and so a request waits until others have given it up. Outside of flag mode
 /// another node's request is that of any fault.
-constexpr bool needs_list(bool is_on_stack, bool is_from_own_node, bool is_listed, bool is_asked_in_flag_mode) {
+constexpr bool needs_list(bool is_on_stack, bool is_from_own_node, bool is_listed,
+                          bool is_asked_in_single_writer_mode) {
   if (is_on_stack) return false;
-  return is_from_own_node ? is_listed : is_asked_in_flag_mode;
+  return is_from_own_node ? is_listed : is_asked_in_single_writer_mode;
 }
 
 /// Changes of several stacks go to several homes, or one after the other, and nobody knows which of them a thread made
 /// last: who sees that one has to see the others. So in flag mode a node has changed one page of others' stacks at a
 /// time. Whether what it has changed in others of them goes home before this access. `makes_no_progress`: the
 /// instruction has faulted on this page before, as it needs several at once.
-constexpr bool sends_other_stacks_first(FlagMode mode, Access access, bool is_copy_of_stack, bool makes_no_progress) {
-  return mode != FlagMode::off && access == Access::write && is_copy_of_stack && !makes_no_progress;
+constexpr bool sends_other_stacks_first(SingleWriterMode mode, Access access, bool is_copy_of_stack,
+                                        bool makes_no_progress) {
+  return mode != SingleWriterMode::off && access == Access::write && is_copy_of_stack && !makes_no_progress;
 }
 
 /// Whether a node keeps its copies of other stacks when one of a stack comes, though their homes have changed them
@@ -129,14 +131,14 @@ constexpr bool keeps_older_stack_copies(bool is_copy_of_stack, bool makes_no_pro
 
 /// Whether a node asks for a page only when no other copy of a stack is underway to it: a later one may not show less
 /// than an earlier one.
-constexpr bool is_asked_for_alone(FlagMode mode, bool is_copy_of_stack) {
-  return mode != FlagMode::off && is_copy_of_stack;
+constexpr bool is_asked_for_alone(SingleWriterMode mode, bool is_copy_of_stack) {
+  return mode != SingleWriterMode::off && is_copy_of_stack;
 }
 
 /// Whether a page goes to another node only when all is home that the home's node has changed in others' stacks: its
 /// thread stores to its own stack unseen, and may have stored there before.
-constexpr bool serves_behind_stacks(FlagMode mode, bool is_own_stack) {
-  return mode != FlagMode::off && is_own_stack;
+constexpr bool serves_behind_stacks(SingleWriterMode mode, bool is_own_stack) {
+  return mode != SingleWriterMode::off && is_own_stack;
 }
 /// The same of an atomic operation's outcome. Who hears it looks at its own stack without a fault, so flag mode need
 /// not begin before that.
@@ -149,7 +151,7 @@ struct OperationAtHome {
   bool orders_memory = true;
   bool is_on_stack = false;    ///< its home's process has the page open for good
   bool is_home_alone = false;  ///< by the home's own thread, while no other node may use the page
-  bool is_in_flag_mode = false;
+  bool is_in_single_writer_mode = false;
 };
 /// From whom it takes the page.
 enum class Taken : std::uint8_t {
@@ -159,7 +161,8 @@ enum class Taken : std::uint8_t {
   from_all,     ///< each thread's next touch asks the home, and hears of it
 };
 constexpr Taken taken_by(const OperationAtHome& operation) {
-  if (operation.is_home_alone && (operation.is_in_flag_mode || !operation.orders_memory)) return Taken::nothing;
+  if (operation.is_home_alone && (operation.is_in_single_writer_mode || !operation.orders_memory))
+    return Taken::nothing;
   if (operation.is_on_stack) return operation.orders_memory ? Taken::mark : Taken::nothing;
   return operation.orders_memory ? Taken::from_all : Taken::from_others;
 }

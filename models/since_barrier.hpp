@@ -15,8 +15,8 @@ namespace sdsm {
 class MetOthers {
  public:
   /// It meets them. Returns whether the pages that it has open have to be shut.
-  bool meet(bool is_flag_mode_due) {
-    if (!is_flag_mode_due || (has_met_ && !has_opened_)) return false;
+  bool meet(bool is_single_writer_mode_due) {
+    if (!is_single_writer_mode_due || (has_met_ && !has_opened_)) return false;
     has_met_ = true;
     has_opened_ = false;
     return true;
@@ -49,7 +49,7 @@ struct CopiesOfOthers {
     if (!keeps) count = 0;
     forget_stacks();
   }
-  Concerned concerned(FlagMode mode) const { return concerned_by_sync(mode, !of_stacks.empty()); }
+  Concerned concerned(SingleWriterMode mode) const { return concerned_by_sync(mode, !of_stacks.empty()); }
 
  private:
   void forget_stacks() {
@@ -68,18 +68,18 @@ class ChangesAtHome {
     if (!is_on_stack) diffs_.insert(page);
   }
   /// The home's process enters flag mode. What it had open it may have changed unseen.
-  void enter_flag_mode(HomePages home_pages) { has_unseen_ |= home_pages == HomePages::open; }
+  void enter_single_writer_mode(HomePages home_pages) { has_unseen_ |= home_pages == HomePages::open; }
 
   /// Whether the page's content, as it goes to somebody, may tell of what others have stored elsewhere. In flag mode a
   /// node that learns so has to drop older copies of pages that their owners change unseen. Before it begins,
   /// operations on the page count alone (meeting_at()). `listed`: null where the home has no list. What is stored in a
   /// stack nobody knows, so it always may.
-  bool tells(typename Pages::value_type page, const PageSharing* listed, bool is_on_stack, bool is_asked_in_flag_mode,
-             bool home_is_in_flag_mode) const {
-    if (!is_asked_in_flag_mode) return listed == nullptr ? operated_.contains(page) : listed->is_changed();
+  bool tells(typename Pages::value_type page, const PageSharing* listed, bool is_on_stack,
+             bool is_asked_in_single_writer_mode, bool home_is_in_single_writer_mode) const {
+    if (!is_asked_in_single_writer_mode) return listed == nullptr ? operated_.contains(page) : listed->is_changed();
     if (is_on_stack || diffs_.contains(page)) return true;
     // Outside of flag mode the home does not see what its own thread stores.
-    return listed != nullptr && (listed->is_changed() || has_unseen_ || !home_is_in_flag_mode);
+    return listed != nullptr && (listed->is_changed() || has_unseen_ || !home_is_in_single_writer_mode);
   }
 
   void barrier() {

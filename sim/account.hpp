@@ -86,16 +86,16 @@ class Account {
   void count(Time when, Change change) {
     if (is_closed_) return;
     change(whole);
-    if (has_heard_ ? is_in_region_ : window_.contains(when)) change(region);
+    if (is_informed_ ? is_in_region_ : window_.contains(when)) change(region);
   }
   /// The thread hears now whether the region has begun or ended: for its counts it has not until then, nor does it from
   /// now on until it hears again, or follow_region() ends that.
-  void hear_of_region(Time now) {
-    has_heard_ = true;
+  void learn_region(Time now) {
+    is_informed_ = true;
     is_in_region_ = window_.contains(now);
   }
   /// From now on its counts belong to the region while that lasts.
-  void follow_region() { has_heard_ = false; }
+  void follow_region() { is_informed_ = false; }
 
   /// `kind`: of the protocol's messages.
   template <typename Kind>
@@ -130,7 +130,7 @@ class Account {
   const Window& window_;
   ProcessId id_;
   bool is_closed_ = false;
-  bool has_heard_ = false;  ///< hear_of_region() bounds its counts, not the time
+  bool is_informed_ = false;  ///< learn_region() bounds its counts, not the time
   bool is_in_region_ = false;
   timelines::Timeline* timeline_;
 };

@@ -4,26 +4,26 @@
 
 namespace sdsm::sim {
 
-void AtomicOperations::operate(Thread& thread, const WordOperation& operation, ProcessId home, Heed heed,
+void AtomicOperations::operate(Thread& thread, const WordOperation& operation, ProcessId home, OnRefusal on_refusal,
                                std::function<void()> done) {
   operate(
-      thread, operation, home, std::move(heed), [] { return Time{}; }, std::move(done));
+      thread, operation, home, std::move(on_refusal), [] { return Time{}; }, std::move(done));
 }
 
-void AtomicOperations::operate(Thread& thread, const WordOperation& operation, ProcessId home, Heed heed,
-                               const Recalls& recalls, std::function<void()> done) {
+void AtomicOperations::operate(Thread& thread, const WordOperation& operation, ProcessId home, OnRefusal on_refusal,
+                               const Downgrades& downgrades, std::function<void()> done) {
   const Time since = cluster_.clock.now();
   if (!cluster_.costs.atomic_is_measured()) cluster_.extrapolated_atomic = true;
   const auto finish = [&thread, since, done = std::move(done)] {
     thread.waited(Spent::lock, since);
     done();
   };
-  const Decide decide = [this, &thread, operation, recalls, heed = std::move(heed)](const auto& then) {
-    const auto operate = [this, operation, heed, then] {
-      heed(cluster_.compared.operate(operation));
+  const Decide decide = [this, &thread, operation, downgrades, on_refusal = std::move(on_refusal)](const auto& then) {
+    const auto operate = [this, operation, on_refusal, then] {
+      on_refusal(cluster_.compared.operate(operation));
       then();
     };
-    const Time waits = recalls();
+    const Time waits = downgrades();
     if (waits == Time{}) return operate();
     thread.uncontended.spend(waits);
     cluster_.clock.at(cluster_.clock.now() + waits, operate);
@@ -57,15 +57,16 @@ void AtomicOperations::ask(Thread& thread, ProcessId home, Decide decide, std::f
   });
 }
 
-void AtomicOperations::operate_in_order(Thread& thread, const WordOperation& operation, ProcessId home, Heed heed,
-                                        std::function<void()> done) {
+void AtomicOperations::operate_in_order(Thread& thread, const WordOperation& operation, ProcessId home,
+                                        OnRefusal on_refusal, std::function<void()> done) {
   cluster_.has_flags = true;
-  const Exchange ask = [this, &thread, operation, home, heed = std::move(heed)](const courses::Step&, Then then) {
-    const Recalls recalls = [this, &thread, operation, home] {
+  const Exchange ask = [this, &thread, operation, home, on_refusal = std::move(on_refusal)](const courses::Step&,
+                                                                                            Then then) {
+    const Downgrades downgrades = [this, &thread, operation, home] {
       // As recorded, what each node has and drops is known.
       return cluster_.order ? Time{} : cluster_.rights->operate(operation.page, home, thread.id());
     };
-    operate(thread, operation, home, heed, recalls, std::move(then));
+    operate(thread, operation, home, on_refusal, downgrades, std::move(then));
   };
   cluster_.locks.perform(thread, courses::acquire, Sync::acquire, ask, std::move(done));
 }

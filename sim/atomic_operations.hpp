@@ -19,21 +19,22 @@ class AtomicOperations {
   explicit AtomicOperations(Cluster& cluster) : cluster_(cluster) {}
 
   /// Gets what ComparedWords::operate() says, when the home does the operation.
-  using Heed = std::function<void(std::optional<Moment> refused)>;
+  using OnRefusal = std::function<void(std::optional<Moment> refused)>;
 
   /// Calls `done` when the thread has the outcome. Time is charged to Spent::lock.
-  void operate(Thread& thread, const WordOperation& operation, ProcessId home, Heed heed, std::function<void()> done);
+  void operate(Thread& thread, const WordOperation& operation, ProcessId home, OnRefusal on_refusal,
+               std::function<void()> done);
   /// The same as a full fence: own changes go home before it, and copies are dropped after it.
-  void operate_in_order(Thread& thread, const WordOperation& operation, ProcessId home, Heed heed,
+  void operate_in_order(Thread& thread, const WordOperation& operation, ProcessId home, OnRefusal on_refusal,
                         std::function<void()> done);
 
  private:
   /// At the home: calls `then` when it has done the operation.
   using Decide = std::function<void(const std::function<void()>& then)>;
   /// `recalls`: the home takes the page from all nodes before it does the operation. Returns how long that takes.
-  using Recalls = std::function<Time()>;
-  void operate(Thread& thread, const WordOperation& operation, ProcessId home, Heed heed, const Recalls& recalls,
-               std::function<void()> done);
+  using Downgrades = std::function<Time()>;
+  void operate(Thread& thread, const WordOperation& operation, ProcessId home, OnRefusal on_refusal,
+               const Downgrades& downgrades, std::function<void()> done);
   void ask(Thread& thread, ProcessId home, Decide decide, std::function<void()> answered);
 
   Cluster& cluster_;

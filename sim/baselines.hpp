@@ -41,10 +41,10 @@ struct Uncontended {
     met = alone;
   }
   /// Goes on when another thread's message is there, which took so long, and was sent when its path was `sent`.
-  void hear(Time sent, Time way) {
-    const Time heard = std::max(path(), sent + way);
+  void receive(Time sent, Time way) {
+    const Time received = std::max(path(), sent + way);
     spend(way);
-    lead = heard - alone;
+    lead = received - alone;
   }
 };
 

@@ -19,21 +19,21 @@ using namespace sdsm;
 
 /// On how many layouts or numbers of threads the platform's protocols have measured barriers and locks.
 std::string measured_synchronisation(const Platform& platform) {
-  std::vector<std::string> told;
+  std::vector<std::string> measured;
   for (const ProtocolKind protocol : platform.protocols) {
     if (protocol == ProtocolKind::scash) {
-      told.push_back(fmt::format("barriers measured on {} layouts, locks on {}", platform.costs.barrier.size(),
-                                 platform.costs.lock.size()));
+      measured.push_back(fmt::format("barriers measured on {} layouts, locks on {}", platform.costs.barrier.size(),
+                                     platform.costs.lock.size()));
       continue;
     }
     const std::span<const CostRow> rows = tables_of(protocol).costs_by_threads;
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      told.push_back(fmt::format("{}{} measured for {} numbers of threads", prefix_of(protocol), rows[i].name,
-                                 platform.costs.of(protocol).by_threads[i].size()));
+      measured.push_back(fmt::format("{}{} measured for {} numbers of threads", prefix_of(protocol), rows[i].name,
+                                     platform.costs.of(protocol).by_threads[i].size()));
     }
   }
-  if (told.empty()) return fmt::format("costs of protocol {}", name_of(platform.protocols.front()));
-  return fmt::format("{}", fmt::join(told, ", "));
+  if (measured.empty()) return fmt::format("costs of protocol {}", name_of(platform.protocols.front()));
+  return fmt::format("{}", fmt::join(measured, ", "));
 }
 
 }  // namespace

@@ -51,11 +51,11 @@ Cluster::Cluster(Clock& clock_, Network& network_, const Topology& topology, Lay
   has_prefetch.push_back(false);
   variables_.push_back(Variables::none);
   for (std::uint32_t i = 0; i < regions.size(); ++i) {
-    if (trace::is_open_at_home(regions[i].kind)) untold_regions.push_back(RegionId{i});
+    if (trace::is_open_at_home(regions[i].kind)) unnoticed_regions.push_back(RegionId{i});
   }
   if (costs.costs().invalidation == Invalidation::changed) {
     notices = std::make_unique<WriteNotices>();
-    for (const RegionId region : untold_regions) notices->add_untold(region);
+    for (const RegionId region : unnoticed_regions) notices->add_unnoticed(region);
   }
   processors.resize(layout.nodes);
   readings.resize(layout.processes());

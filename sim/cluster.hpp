@@ -127,9 +127,9 @@ class Cluster {
   const std::uint16_t page_words;
   Window window;
   std::vector<RegionHomes> homes;
-  std::vector<bool> has_prefetch;        ///< by region
-  std::vector<RegionId> untold_regions;  ///< whose homes write them unseen
-  FirstTouchHomes first_touches;         ///< of regions whose homes[] say first_touch
+  std::vector<bool> has_prefetch;           ///< by region
+  std::vector<RegionId> unnoticed_regions;  ///< whose homes write them unseen
+  FirstTouchHomes first_touches;            ///< of regions whose homes[] say first_touch
   const RegionId administrative_region;
   std::vector<Processors> processors;  ///< by node
   std::unique_ptr<WriteNotices> notices;

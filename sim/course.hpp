@@ -20,9 +20,9 @@ using ExchangeOf = std::function<void(const Step& step, Then then)>;
 template <typename Step>
 struct StepDoers {
   std::function<void(Then then)> flush;
-  std::function<void(Then then)> settle;
+  std::function<void(Then then)> begin_interval;
   ExchangeOf<Step> exchange;
-  std::function<void(Then then)> heed = {};  ///< empty: answers carry no notices
+  std::function<void(Then then)> apply = {};  ///< empty: answers carry no notices
 };
 
 /// Does the steps one after another, then `done`.
@@ -31,12 +31,12 @@ void play_on(std::span<const Step> course, const std::shared_ptr<const StepDoers
   if (course.empty()) return done();
   const Step& step = course.front();
   Then then = [rest = course.subspan(1), doers, done = std::move(done)] { play_on(rest, doers, done); };
-  switch (step.deed) {
-    case protocol::Deed::flush: return doers->flush(std::move(then));
-    case protocol::Deed::ask:
-    case protocol::Deed::tell: return doers->exchange(step, std::move(then));
-    case protocol::Deed::heed: return doers->heed ? doers->heed(std::move(then)) : then();
-    case protocol::Deed::settle: return doers->settle(std::move(then));
+  switch (step.action) {
+    case protocol::Action::flush: return doers->flush(std::move(then));
+    case protocol::Action::ask:
+    case protocol::Action::send: return doers->exchange(step, std::move(then));
+    case protocol::Action::apply: return doers->apply ? doers->apply(std::move(then)) : then();
+    case protocol::Action::begin_interval: return doers->begin_interval(std::move(then));
   }
 }
 template <typename Step>

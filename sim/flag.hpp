@@ -36,9 +36,9 @@ class Flag {
     waiting_.push_back(std::move(waiter));
     return take_ready();
   }
-  std::vector<Waiter> post(const FlagPost& told) {
-    count_ = told.count.value_or(count_ + 1);
-    number_ -= told.given_back;
+  std::vector<Waiter> post(const FlagPost& posted) {
+    count_ = posted.count.value_or(count_ + 1);
+    number_ -= posted.given_back;
     return take_ready();
   }
 

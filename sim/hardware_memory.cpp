@@ -79,7 +79,7 @@ class HardwareRoom final : public Room {
     grant_next(locks_[lock]);
   }
 
-  void post(std::uint64_t flag, const FlagPost& told) { let_go_on(flags_[flag].post(told)); }
+  void post(std::uint64_t flag, const FlagPost& posted) { let_go_on(flags_[flag].post(posted)); }
   void wait(std::uint64_t flag, ProcessId by, const FlagWait& wait, Then then) {
     let_go_on(flags_[flag].ask({wait, by, std::move(then)}));
   }
@@ -179,9 +179,9 @@ class HardwareMemory final : public Memory {
     thread_.catch_up_and_wait();
     room_.release(lock);
   }
-  void post(std::uint64_t flag, FlagPost told) override {
+  void post(std::uint64_t flag, FlagPost posted) override {
     thread_.catch_up_and_wait();
-    room_.post(flag, told);
+    room_.post(flag, posted);
   }
   void wait(std::uint64_t flag, FlagWait wait) override {
     wait_on_others([=, this](Then then) { room_.wait(flag, thread_.id(), wait, std::move(then)); });

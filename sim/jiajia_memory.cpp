@@ -29,8 +29,8 @@
 namespace sdsm::sim {
 namespace {
 
-using jiajia::Letter;
 using jiajia::Message;
+using jiajia::MessageKind;
 using jiajia::Notice;
 using jiajia::object_of;
 using jiajia::Scope;
@@ -40,7 +40,7 @@ using Step = jiajia::courses::Step;
 
 /// What a barrier, or a fork by broadcast, tells everybody.
 struct News {
-  std::vector<jiajia::Told> told;
+  std::vector<jiajia::BarrierNotice> notices;
   std::optional<Time> forked;  ///< when the master came to it, if it is a fork
   bool meets = false;          ///< a barrier follows the fork's message
   Time path{};                 ///< of the master in the baselines, before it sends a fork
@@ -57,10 +57,10 @@ class JiajiaRoom final : public Room {
         forks_(cluster.layout.processes()) {
     for (std::uint32_t process = 0; process < cluster.layout.processes(); ++process) {
       pages_.emplace_back(ProcessId{process}, rules_);
-      for (const RegionId region : cluster.untold_regions) pages_.back().add_untold(region);
+      for (const RegionId region : cluster.unnoticed_regions) pages_.back().add_unnoticed(region);
       notices_.emplace_back(rules_);
     }
-    for (const RegionId region : cluster.untold_regions) met_.add_untold(region);
+    for (const RegionId region : cluster.unnoticed_regions) met_.add_unnoticed(region);
   }
 
   std::unique_ptr<Memory> memory_of(Thread& thread) override;
@@ -85,19 +85,19 @@ class JiajiaRoom final : public Room {
 
   /// One message after another, as the sender's processor, which does nothing else, gets to them. Calls `sent` when it
   /// is done, and `arrived` when the receiver has taken in all of them.
-  void send(ProcessId from, ProcessId to, const std::vector<Letter>& letters, const Then& sent, const Then& arrived) {
+  void send(ProcessId from, ProcessId to, const std::vector<Message>& messages, const Then& sent, const Then& arrived) {
     if (from == to) {
       arrived();
       return sent();
     }
     Time leaves = cluster_.clock.now();
-    const auto open = std::make_shared<std::size_t>(letters.size());
-    for (const Letter& letter : letters) {
-      const Bytes payload = jiajia::header + letter.data;
+    const auto open = std::make_shared<std::size_t>(messages.size());
+    for (const Message& message : messages) {
+      const Bytes payload = jiajia::header + message.data;
       const Time local = cluster_.costs.message_local(payload), receiving = cluster_.costs.home_part(local);
       leaves += local - receiving + logged();
-      const bool is_last = &letter == &letters.back();
-      cluster_.clock.at(leaves, [=, this, kind = letter.kind] {
+      const bool is_last = &message == &messages.back();
+      cluster_.clock.at(leaves, [=, this, kind = message.kind] {
         const NodeId here = cluster_.layout.node_of(from), there = cluster_.layout.node_of(to);
         if (here != there) cluster_.thread(from).account.count_message(cluster_.clock.now(), kind, payload);
         cluster_.send({from, to, static_cast<std::size_t>(kind), payload}, [=, this] {
@@ -111,13 +111,13 @@ class JiajiaRoom final : public Room {
   }
 
   /// The same by a process that serves others, whatever its thread does, to one that waits for it.
-  void answer(ProcessId from, ProcessId to, const std::vector<Letter>& letters, const Then& arrived) {
+  void answer(ProcessId from, ProcessId to, const std::vector<Message>& messages, const Then& arrived) {
     if (from == to) return arrived();
-    const auto open = std::make_shared<std::size_t>(letters.size());
-    for (const Letter& letter : letters) {
-      const Bytes payload = jiajia::header + letter.data;
+    const auto open = std::make_shared<std::size_t>(messages.size());
+    for (const Message& message : messages) {
+      const Bytes payload = jiajia::header + message.data;
       const Time local = cluster_.costs.message_local(payload), receiving = cluster_.costs.home_part(local);
-      cluster_.service.serve(from, local - receiving + logged(), [=, this, kind = letter.kind] {
+      cluster_.service.serve(from, local - receiving + logged(), [=, this, kind = message.kind] {
         const NodeId here = cluster_.layout.node_of(from), there = cluster_.layout.node_of(to);
         if (here != there) cluster_.thread(from).account.count_served(cluster_.clock.now(), kind, payload);
         cluster_.send({from, to, static_cast<std::size_t>(kind), payload}, [=, this] {
@@ -130,41 +130,41 @@ class JiajiaRoom final : public Room {
   }
 
   /// For the baselines: how long until the receiver has taken in all letters, if nothing else is on its way.
-  Time undelayed(ProcessId from, ProcessId to, const std::vector<Letter>& letters) {
+  Time undelayed(ProcessId from, ProcessId to, const std::vector<Message>& messages) {
     if (from == to) return {};
     Time leaves{}, taken{};
-    for (const Letter& letter : letters) {
-      leaves += sending(letter);
-      taken = std::max(taken, leaves + idle(from, to, letter)) + receiving(letter);
+    for (const Message& message : messages) {
+      leaves += sending(message);
+      taken = std::max(taken, leaves + idle(from, to, message)) + receiving(message);
     }
     return taken;
   }
   /// The same of an answer: who waits for it takes in its letters while others come.
-  Time undelayed_answer(ProcessId from, ProcessId to, const std::vector<Letter>& letters) {
+  Time undelayed_answer(ProcessId from, ProcessId to, const std::vector<Message>& messages) {
     if (from == to) return {};
     Time leaves{}, taken{};
-    for (const Letter& letter : letters) {
-      leaves += sending(letter);
-      taken = std::max(taken, leaves + idle(from, to, letter) + receiving(letter));
+    for (const Message& message : messages) {
+      leaves += sending(message);
+      taken = std::max(taken, leaves + idle(from, to, message) + receiving(message));
     }
     return taken;
   }
   /// What letters to another process take the sender's processor.
-  Time sending(ProcessId from, ProcessId to, const std::vector<Letter>& letters) const {
+  Time sending(ProcessId from, ProcessId to, const std::vector<Message>& messages) const {
     Time all{};
-    for (const Letter& letter : letters) all += from == to ? Time{} : sending(letter);
+    for (const Message& message : messages) all += from == to ? Time{} : sending(message);
     return all;
   }
   /// Diffs, until the answers of all homes are there.
-  Time undelayed_diffs(ProcessId from, const std::vector<std::pair<ProcessId, Letter>>& diffs) {
-    static constexpr Letter answer{Message::DIFFGRANT, Bytes{0}};
+  Time undelayed_diffs(ProcessId from, const std::vector<std::pair<ProcessId, Message>>& diffs) {
+    static constexpr Message answer{MessageKind::DIFFGRANT, Bytes{0}};
     Time leaves{}, done{};
     std::map<ProcessId, Time> busy;  // homes, until when
-    for (const auto& [home, letter] : diffs) {
+    for (const auto& [home, message] : diffs) {
       if (home == from) continue;
-      leaves += sending(letter);
+      leaves += sending(message);
       Time& free = busy[home];
-      free = std::max(free, leaves + idle(from, home, letter)) + receiving(letter) + sending(answer);
+      free = std::max(free, leaves + idle(from, home, message)) + receiving(message) + sending(answer);
       done = std::max(done, free + idle(home, from, answer) + receiving(answer));
     }
     return done;
@@ -196,9 +196,9 @@ class JiajiaRoom final : public Room {
   ProcessId manager(LockId lock) const { return manager_of(lock, cluster_.layout.processes()); }
 
   /// At a flag's manager.
-  void post(std::uint64_t flag, ProcessId by, const FlagPost& told, const std::vector<Notice>& handed) {
+  void post(std::uint64_t flag, ProcessId by, const FlagPost& posted, const std::vector<Notice>& handed) {
     notices_[index_of(manager_of_flag(flag))].release({SyncObject::Kind::flag, flag}, by, handed);
-    let_go_on(flag, flags_[flag].post(told));
+    let_go_on(flag, flags_[flag].post(posted));
   }
   /// `handed`: by a thread that others wait for, too, as at a library's barrier.
   void wait(std::uint64_t flag, ProcessId by, FlagWait wait, const std::vector<Notice>& handed, Granted granted) {
@@ -222,7 +222,7 @@ class JiajiaRoom final : public Room {
     const Part met = std::exchange(part, {});
     meet_undelayed(met.waiting);
     for (const auto& [process, go_on] : met.waiting) {
-      hand(manager_of_barrier(), object, process, Message::BARRGRANT,
+      hand(manager_of_barrier(), object, process, MessageKind::BARRGRANT,
            [go_on = go_on, forked = met.forked](const std::vector<Notice>& notices) { go_on(notices, forked); });
     }
   }
@@ -242,25 +242,25 @@ class JiajiaRoom final : public Room {
     news->meets = met_in_part_;
     for (const PageId page : notes) {
       const ProcessId at = home(page);
-      news->told.push_back({{page, master}, true, at, at});
+      news->notices.push_back({{page, master}, true, at, at});
     }
     pass_barrier();
-    const std::vector<Letter> letters = jiajia::fork_letters(notes.size(), cluster_.options.privatized_pages);
+    const std::vector<Message> messages = jiajia::fork_messages(notes.size(), cluster_.options.privatized_pages);
     if (forks_.size() > 1) {
       Uncontended& masters = cluster_.thread(master).uncontended;
       news->path = masters.path();
-      for (const Letter& letter : letters) masters.spend(sending(letter));
+      for (const Message& message : messages) masters.spend(sending(message));
     }
     Time leaves = cluster_.clock.now();
-    const auto open = std::make_shared<std::vector<std::size_t>>(forks_.size(), letters.size());
-    for (const Letter& letter : letters) {
-      const Bytes payload = jiajia::header + letter.data;
+    const auto open = std::make_shared<std::vector<std::size_t>>(forks_.size(), messages.size());
+    for (const Message& message : messages) {
+      const Bytes payload = jiajia::header + message.data;
       const Time local = cluster_.costs.message_local(payload), receiving = cluster_.costs.home_part(local);
       leaves += local - receiving + logged();
-      const bool is_last = &letter == &letters.back();
+      const bool is_last = &message == &messages.back();
       cluster_.clock.at(leaves, [=, this] {
         if (cluster_.layout.nodes > 1) {
-          cluster_.thread(master).account.count_message(cluster_.clock.now(), Message::FORK, payload);
+          cluster_.thread(master).account.count_message(cluster_.clock.now(), MessageKind::FORK, payload);
         }
         for (std::uint32_t to = 0; to < forks_.size(); ++to) {
           if (ProcessId{to} == master) continue;
@@ -268,7 +268,7 @@ class JiajiaRoom final : public Room {
                                 cluster_.costs.on_wire(payload), [=, this] {
                                   cluster_.clock.at(cluster_.clock.now() + receiving, [=, this] {
                                     if (--(*open)[to] > 0) return;
-                                    take_undelayed(ProcessId{to}, master, *news, letters);
+                                    take_undelayed(ProcessId{to}, master, *news, messages);
                                     arrive_fork(to, news);
                                   });
                                 });
@@ -278,8 +278,8 @@ class JiajiaRoom final : public Room {
     }
   }
   /// In the baselines, a worker begins a region when the fork's message is there.
-  void take_undelayed(ProcessId worker, ProcessId master, const News& news, const std::vector<Letter>& letters) {
-    cluster_.thread(worker).uncontended.hear(news.path, undelayed_answer(master, worker, letters));
+  void take_undelayed(ProcessId worker, ProcessId master, const News& news, const std::vector<Message>& messages) {
+    cluster_.thread(worker).uncontended.receive(news.path, undelayed_answer(master, worker, messages));
   }
   void await_fork(ProcessId process, Through through) {
     Fork& fork = forks_[index_of(process)];
@@ -294,7 +294,7 @@ class JiajiaRoom final : public Room {
     cluster_.spins->ask(by, is_amid ? cluster_.spins->begun(by) + 1 : events, [=, this] {
       const SyncObject object{SyncObject::Kind::thread, index_of(by)};
       notices_[index_of(by)].release(object, by, pages(by).hand_on(object));
-      hand(by, object, asker, Message::ACQGRANT, granted);
+      hand(by, object, asker, MessageKind::ACQGRANT, granted);
     });
   }
   /// Whether all that the thread changed is on its way home.
@@ -343,16 +343,16 @@ class JiajiaRoom final : public Room {
     now.through(*now.news);
   }
 
-  static Bytes payload_of(const Letter& letter) { return jiajia::header + letter.data; }
+  static Bytes payload_of(const Message& message) { return jiajia::header + message.data; }
   /// The sender's and the receiver's part of it.
-  Time sending(const Letter& letter) const {
-    return cluster_.costs.message_local(payload_of(letter)) - receiving(letter) + logged();
+  Time sending(const Message& message) const {
+    return cluster_.costs.message_local(payload_of(message)) - receiving(message) + logged();
   }
-  Time receiving(const Letter& letter) const {
-    return cluster_.costs.home_part(cluster_.costs.message_local(payload_of(letter)));
+  Time receiving(const Message& message) const {
+    return cluster_.costs.home_part(cluster_.costs.message_local(payload_of(message)));
   }
-  Time idle(ProcessId from, ProcessId to, const Letter& letter) {
-    return cluster_.idle->time(cluster_.layout.node_of(from), cluster_.layout.node_of(to), payload_of(letter));
+  Time idle(ProcessId from, ProcessId to, const Message& message) {
+    return cluster_.idle->time(cluster_.layout.node_of(from), cluster_.layout.node_of(to), payload_of(message));
   }
 
   /// What a process takes longer for a fault, and for a message that it sends.
@@ -360,38 +360,38 @@ class JiajiaRoom final : public Room {
 
   void grant_next(LockId lock) {
     const std::optional<LockWaiter> next = locks_[lock].grant_next();
-    if (next) hand(manager(lock), object_of(lock), next->by, Message::ACQGRANT, next->granted);
+    if (next) hand(manager(lock), object_of(lock), next->by, MessageKind::ACQGRANT, next->granted);
   }
 
   void let_go_on(std::uint64_t flag, const std::vector<FlagWaiter>& waiters) {
     for (const FlagWaiter& waiter : waiters) {
-      hand(manager_of_flag(flag), {SyncObject::Kind::flag, flag}, waiter.by, Message::ACQGRANT, waiter.granted);
+      hand(manager_of_flag(flag), {SyncObject::Kind::flag, flag}, waiter.by, MessageKind::ACQGRANT, waiter.granted);
     }
   }
 
   /// Answers with the object's notices that `to` has yet to hear of.
-  void hand(ProcessId manager, SyncObject object, ProcessId to, Message message, const Granted& granted) {
+  void hand(ProcessId manager, SyncObject object, ProcessId to, MessageKind message, const Granted& granted) {
     std::vector<Notice> notices = notices_[index_of(manager)].grant(object, to);
     std::erase_if(notices, [&](const Notice& notice) { return !is_handed(rules_, home(notice.page), to); });
-    const std::vector<Letter> letters = with_notices(message, notices.size());
-    cluster_.thread(to).uncontended.spend(undelayed_answer(manager, to, letters));
-    answer(manager, to, letters, [granted, notices] { granted(notices); });
+    const std::vector<Message> messages = with_notices(message, notices.size());
+    cluster_.thread(to).uncontended.spend(undelayed_answer(manager, to, messages));
+    answer(manager, to, messages, [granted, notices] { granted(notices); });
   }
 
   void meet() {
     const auto news = std::make_shared<News>();
     news->forked = std::exchange(forked_, std::nullopt);
-    news->told = met_.take([this](PageId page) { return home(page); }, news->forked.has_value());
-    for (const auto& [notice, is_written, before, next] : news->told) {
+    news->notices = met_.take([this](PageId page) { return home(page); }, news->forked.has_value());
+    for (const auto& [notice, is_written, before, next] : news->notices) {
       if (next != before) homes_.move(notice.page, next);
     }
     pass_barrier();
     met_in_part_ = false;
-    const std::vector<Letter> letters = with_notices(Message::BARRGRANT, news->told.size());
+    const std::vector<Message> messages = with_notices(MessageKind::BARRGRANT, news->notices.size());
     meet_undelayed(waiting_);
     for (const auto& [process, through] : std::exchange(waiting_, {})) {
-      cluster_.thread(process).uncontended.spend(undelayed_answer(manager_of_barrier(), process, letters));
-      answer(manager_of_barrier(), process, letters, [news, through = through] { through(*news); });
+      cluster_.thread(process).uncontended.spend(undelayed_answer(manager_of_barrier(), process, messages));
+      answer(manager_of_barrier(), process, messages, [news, through = through] { through(*news); });
     }
   }
 
@@ -428,7 +428,7 @@ class JiajiaMemory final : public Memory {
         costs_(cluster.costs.costs()) {}
 
   void begin(const trace::Interval& interval, std::uint64_t before) override {
-    if (before == 0) hear_of_region();
+    if (before == 0) learn_region();
     if (is_in_parallel_region_) thread_.account.follow_region();
     joins_ = interval.end.kind == trace::EventKind::join;
   }
@@ -436,12 +436,12 @@ class JiajiaMemory final : public Memory {
   void finish_interval(std::uint64_t event) override {
     if (joins_) {
       is_in_parallel_region_ = false;
-      hear_of_region();
+      learn_region();
     }
     if (!cluster_.spins || !takes_faults(cluster_.layout)) return;
     thread_.catch_up_and_wait();
     if (cluster_.spins->is_awaited(thread_.id(), event)) {
-      static constexpr std::array course{Step{protocol::Deed::flush}, Step{protocol::Deed::settle}};
+      static constexpr std::array course{Step{protocol::Action::flush}, Step{protocol::Action::begin_interval}};
       perform(course, Sync::release, {});
     }
     cluster_.spins->begin_event(thread_.id());
@@ -476,7 +476,7 @@ class JiajiaMemory final : public Memory {
     }
     if (team != cluster_.layout.processes()) return barrier_of_a_part(team, why, came);
     perform(jiajia::courses::barrier, Sync::barrier,
-            {.heed = [this](Then then) { heed_barrier(std::move(then)); },
+            {.apply = [this](Then then) { apply_barrier_notices(std::move(then)); },
              .exchange = [=, this](const Step& step, Then then) { meet(step, why, came, std::move(then)); }});
   }
 
@@ -492,9 +492,9 @@ class JiajiaMemory final : public Memory {
   void acquire(LockId lock, std::optional<std::uint64_t> turn) override {
     if (!takes_faults(cluster_.layout)) return count_lock();
     perform(jiajia::courses::lock, Sync::acquire,
-            {.heed =
+            {.apply =
                  [this, lock](Then then) {
-                   heed_grant(object_of(lock), [this, lock, then = std::move(then)] {
+                   apply_grant_notices(object_of(lock), [this, lock, then = std::move(then)] {
                      pages_.enter_scope(lock);
                      then();
                    });
@@ -512,7 +512,7 @@ class JiajiaMemory final : public Memory {
     if (!takes_faults(cluster_.layout)) return;
     perform(
         jiajia::courses::unlock, Sync::release,
-        {.heed = {}, .exchange = [this, lock](const Step& step, Then then) {
+        {.apply = {}, .exchange = [this, lock](const Step& step, Then then) {
            const std::vector<Notice> handed = pages_.leave_scope(lock);
            const std::uint64_t passed = room_.barriers();
            tell(
@@ -522,17 +522,17 @@ class JiajiaMemory final : public Memory {
          }});
   }
 
-  void post(std::uint64_t flag, FlagPost told) override {
+  void post(std::uint64_t flag, FlagPost posted) override {
     if (!takes_faults(cluster_.layout)) return;
     refuse_lock_scope("a flag");
     perform(jiajia::courses::unlock, Sync::release,
-            {.heed = {}, .exchange = [=, this](const Step& step, Then then) {
+            {.apply = {}, .exchange = [=, this](const Step& step, Then then) {
                const std::vector<Notice> handed = pages_.hand_on({SyncObject::Kind::flag, flag});
                const std::uint64_t passed = room_.barriers();
                tell(
                    step, room_.manager_of_flag(flag), handed,
                    [=, this] {
-                     room_.post(flag, thread_.id(), told, jiajia::still_news(handed, passed, room_.barriers()));
+                     room_.post(flag, thread_.id(), posted, jiajia::still_news(handed, passed, room_.barriers()));
                    },
                    std::move(then));
              }});
@@ -543,7 +543,7 @@ class JiajiaMemory final : public Memory {
     refuse_lock_scope("a wait for a flag");
     const SyncObject object{SyncObject::Kind::flag, flag};
     perform(jiajia::courses::lock, Sync::acquire,
-            {.heed = [=, this](Then then) { heed_grant(object, std::move(then)); },
+            {.apply = [=, this](Then then) { apply_grant_notices(object, std::move(then)); },
              .exchange =
                  [=, this](const Step& step, Then then) {
                    const std::uint64_t passed = room_.barriers();
@@ -552,8 +552,8 @@ class JiajiaMemory final : public Memory {
                    ask(
                        step, room_.manager_of_flag(flag),
                        [=, this](const auto& granted) {
-                         const auto told = jiajia::still_news(handed, passed, room_.barriers());
-                         room_.wait(flag, thread_.id(), wait, told, granted);
+                         const auto notices = jiajia::still_news(handed, passed, room_.barriers());
+                         room_.wait(flag, thread_.id(), wait, notices, granted);
                        },
                        std::move(then), handed.size());
                  }});
@@ -563,7 +563,7 @@ class JiajiaMemory final : public Memory {
     refuse_lock_scope("a loop that waits for another thread's store");
     const SyncObject object{SyncObject::Kind::thread, index_of(by)};
     perform(jiajia::courses::lock, Sync::acquire,
-            {.heed = [=, this](Then then) { heed_grant(object, std::move(then)); },
+            {.apply = [=, this](Then then) { apply_grant_notices(object, std::move(then)); },
              .exchange =
                  [=, this](const Step& step, Then then) {
                    ask(
@@ -580,7 +580,7 @@ class JiajiaMemory final : public Memory {
  private:
   /// What one synchronisation sends and takes in.
   struct Carried {
-    std::function<void(Then then)> heed;
+    std::function<void(Then then)> apply;
     ExchangeOf<Step> exchange;
   };
 
@@ -597,7 +597,7 @@ class JiajiaMemory final : public Memory {
     if (why == Arrival::fork_master) {
       meets_ = room_.met_in_part();
       return perform(jiajia::courses::fork_master, Sync::barrier,
-                     {.heed = {}, .exchange = [=, this](const Step&, Then then) {
+                     {.apply = {}, .exchange = [=, this](const Step&, Then then) {
                         const Time since = cluster_.clock.now();
                         const std::vector<PageId> notes = pages_.take_notes();
                         pages_.take_fetched(notes);
@@ -609,7 +609,7 @@ class JiajiaMemory final : public Memory {
                       }});
     }
     perform(jiajia::courses::fork_worker, Sync::barrier,
-            {.heed = [this](Then then) { heed_barrier(std::move(then)); },
+            {.apply = [this](Then then) { apply_barrier_notices(std::move(then)); },
              .exchange =
                  [=, this](const Step&, Then then) {
                    const Time since = cluster_.clock.now();
@@ -635,7 +635,7 @@ class JiajiaMemory final : public Memory {
     refuse_lock_scope(fmt::format("a barrier of {} of {} threads", team, cluster_.layout.processes()));
     const SyncObject object{SyncObject::Kind::team, team};
     perform(jiajia::courses::barrier, Sync::acquire,
-            {.heed = [=, this](Then then) { heed_grant(object, std::move(then)); },
+            {.apply = [=, this](Then then) { apply_grant_notices(object, std::move(then)); },
              .exchange =
                  [=, this](const Step& step, Then then) {
                    const Time since = cluster_.clock.now();
@@ -666,7 +666,7 @@ class JiajiaMemory final : public Memory {
   void wait_until_forked(Time since, Arrival why, std::optional<Time> forked) {
     if (why == Arrival::fork_worker) {
       is_in_parallel_region_ = true;
-      hear_of_region();
+      learn_region();
     }
     Time from = since;
     if (why == Arrival::fork_worker && forked && *forked > from) {
@@ -679,8 +679,8 @@ class JiajiaMemory final : public Memory {
   /// The initial thread reads the clocks that bound the measured region. Between parallel regions the others may still
   /// heed the last barrier then, or be on their way to the next one: from a join to the next fork what they count
   /// belongs to where they hear of the reading, at that fork.
-  void hear_of_region() {
-    if (thread_.id() != ProcessId{0}) thread_.account.hear_of_region(cluster_.clock.now());
+  void learn_region() {
+    if (thread_.id() != ProcessId{0}) thread_.account.learn_region(cluster_.clock.now());
   }
   void count_lock() {
     thread_.account.count(cluster_.clock.now(), [](Tally& tally) { ++tally.locks; });
@@ -728,13 +728,13 @@ class JiajiaMemory final : public Memory {
                         room_.rests(thread_.id(), true);
                         send_diffs(sync, std::move(then));
                       },
-                  .settle =
+                  .begin_interval =
                       [this, sync](Then then) {
                         const std::uint64_t pages = pages_.begin_interval(sync);
                         protect(times(pages, costs_.further(jiajia::Cost::protect)), std::move(then));
                       },
                   .exchange = carried.exchange,
-                  .heed = carried.heed},
+                  .apply = carried.apply},
                  [this, done = std::move(done)] {
                    room_.rests(thread_.id(), false);
                    done();
@@ -753,7 +753,7 @@ class JiajiaMemory final : public Memory {
 
   /// Diffs on their way to their homes.
   struct Diffs {
-    std::vector<std::pair<ProcessId, Letter>> letters;
+    std::vector<std::pair<ProcessId, Message>> messages;
     std::size_t sent = 0;
     std::size_t answered = 0;
     Time since{};
@@ -774,12 +774,12 @@ class JiajiaMemory final : public Memory {
     diffs->since = cluster_.clock.now();
     diffs->done = std::move(done);
     for (const ProcessId home : order) {
-      for (const Bytes data : messages[home].data) diffs->letters.push_back({home, {Message::DIFF, data}});
+      for (const Bytes data : messages[home].data) diffs->messages.push_back({home, {MessageKind::DIFF, data}});
     }
     const Time making = times(twinned, costs_.further(jiajia::Cost::diff));
-    thread_.uncontended.spend(making + room_.undelayed_diffs(thread_.id(), diffs->letters));
+    thread_.uncontended.spend(making + room_.undelayed_diffs(thread_.id(), diffs->messages));
     cluster_.clock.at(diffs->since + making, [this, diffs] {
-      if (!diffs->letters.empty()) return send_next(diffs);
+      if (!diffs->messages.empty()) return send_next(diffs);
       thread_.waited(Spent::diff, diffs->since);
       diffs->done();
     });
@@ -798,19 +798,19 @@ class JiajiaMemory final : public Memory {
 
   /// The thread waits until the homes have acknowledged all.
   void send_next(const std::shared_ptr<Diffs>& diffs) {
-    const auto& [home, letter] = diffs->letters[diffs->sent++];
+    const auto& [home, message] = diffs->messages[diffs->sent++];
     const auto acknowledged = [this, diffs] {
-      if (++diffs->answered < diffs->letters.size()) return;
+      if (++diffs->answered < diffs->messages.size()) return;
       thread_.waited(Spent::diff, diffs->since);
       diffs->done();
     };
     room_.send(
-        thread_.id(), home, {letter},
+        thread_.id(), home, {message},
         [this, diffs] {
-          if (diffs->sent < diffs->letters.size()) send_next(diffs);
+          if (diffs->sent < diffs->messages.size()) send_next(diffs);
         },
         [this, home = home, acknowledged] {
-          room_.answer(home, thread_.id(), {{Message::DIFFGRANT, Bytes{0}}}, acknowledged);
+          room_.answer(home, thread_.id(), {{MessageKind::DIFFGRANT, Bytes{0}}}, acknowledged);
         });
   }
 
@@ -829,34 +829,34 @@ class JiajiaMemory final : public Memory {
   }
 
   /// The thread has nothing else to do until it is answered.
-  void send_and_wait(ProcessId to, const std::vector<Letter>& letters, const Then& arrived) {
-    thread_.uncontended.spend(room_.undelayed(thread_.id(), to, letters));
+  void send_and_wait(ProcessId to, const std::vector<Message>& messages, const Then& arrived) {
+    thread_.uncontended.spend(room_.undelayed(thread_.id(), to, messages));
     room_.send(
-        thread_.id(), to, letters, [] {}, arrived);
+        thread_.id(), to, messages, [] {}, arrived);
   }
 
-  void heed_grant(SyncObject object, Then then) {
-    std::uint64_t invalid = pages_.expire_untold();
+  void apply_grant_notices(SyncObject object, Then then) {
+    std::uint64_t invalid = pages_.expire_unnoticed();
     for (const Notice& notice : granted_) {
-      invalid += pages_.heed_grant(notice, room_.home(notice.page), object) ? 1 : 0;
+      invalid += pages_.apply_grant_notice(notice, room_.home(notice.page), object) ? 1 : 0;
     }
     lose(invalid, std::move(then));
   }
 
-  /// Nobody waits until the manager has it. `told`: at the manager.
-  void tell(const Step& step, ProcessId manager, const std::vector<Notice>& handed, Then told, Then then) {
+  /// Nobody waits until the manager has it. `arrived`: at the manager.
+  void tell(const Step& step, ProcessId manager, const std::vector<Notice>& handed, Then arrived, Then then) {
     const Time since = cluster_.clock.now();
     count(jiajia::FurtherCount::notices, handed.size());
-    const std::vector<Letter> letters =
+    const std::vector<Message> messages =
         with_notices(step.message, handed.size(), jiajia::tells_of_others(room_.rules().scope, false));
-    thread_.uncontended.spend(room_.sending(thread_.id(), manager, letters));
+    thread_.uncontended.spend(room_.sending(thread_.id(), manager, messages));
     room_.send(
-        thread_.id(), manager, letters,
+        thread_.id(), manager, messages,
         [this, since, then = std::move(then)] {
           thread_.waited(Spent::lock, since);
           then();
         },
-        told);
+        arrived);
   }
 
   /// `came`: to the barrier, before the thread's changes went home.
@@ -873,12 +873,12 @@ class JiajiaMemory final : public Memory {
                   [=, this] { room_.arrive(thread_.id(), notes, fetched, forked_at(why, came), through); });
   }
 
-  void heed_barrier(Then then) {
-    std::uint64_t invalid = pages_.expire_untold(), in = 0, out = 0;
-    for (const jiajia::Told& told : news_->told) {
-      invalid += pages_.heed_barrier(told) ? 1 : 0;
-      in += told.next != told.home && told.next == thread_.id() ? 1 : 0;
-      out += told.next != told.home && told.home == thread_.id() ? 1 : 0;
+  void apply_barrier_notices(Then then) {
+    std::uint64_t invalid = pages_.expire_unnoticed(), in = 0, out = 0;
+    for (const jiajia::BarrierNotice& one : news_->notices) {
+      invalid += pages_.apply_barrier_notice(one) ? 1 : 0;
+      in += one.next != one.home && one.next == thread_.id() ? 1 : 0;
+      out += one.next != one.home && one.home == thread_.id() ? 1 : 0;
     }
     count(jiajia::FurtherCount::migrated_in, in);
     count(jiajia::FurtherCount::migrated_out, out);

@@ -19,7 +19,7 @@ void LockManager::send_changes(Thread& thread, Sync sync, Then sent) {
 void LockManager::perform(Thread& thread, Course course, Sync sync, Exchange exchange, Then done) {
   play<courses::Step>(course,
                       {.flush = [this, &thread, sync](Then then) { send_changes(thread, sync, std::move(then)); },
-                       .settle = [this, &thread](Then then) { flush(thread, std::move(then)); },
+                       .begin_interval = [this, &thread](Then then) { flush(thread, std::move(then)); },
                        .exchange = std::move(exchange)},
                       std::move(done));
 }
@@ -27,7 +27,7 @@ void LockManager::perform(Thread& thread, Course course, Sync sync, Exchange exc
 Exchange LockManager::about(Thread& thread, LockId lock, std::optional<std::uint64_t> turn) {
   const ProcessId manager = manager_of(lock, cluster_.layout.processes());
   return [this, &thread, lock, turn, manager](const courses::Step& step, Then then) {
-    if (step.deed == protocol::Deed::ask) {
+    if (step.action == protocol::Action::ask) {
       Waiter asks{&thread, step.answer, std::move(then), cluster_.clock.now(), turn, thread.id()};
       return send_to(manager, thread, step.message, [this, lock, waiter = std::move(asks)] { enter(lock, waiter); });
     }
@@ -100,11 +100,11 @@ void LockManager::answer(ProcessId manager, const Waiter& waiter) {
   });
 }
 
-Exchange LockManager::post(Thread& thread, std::uint64_t flag, FlagPost told) {
+Exchange LockManager::post(Thread& thread, std::uint64_t flag, FlagPost posted) {
   const ProcessId manager = manager_of_flag(flag, cluster_.layout.processes());
-  return [this, &thread, flag, told, manager](const courses::Step& step, Then then) {
-    send_to(manager, thread, step.message, [this, manager, flag, told] {
-      for (Waiter& waiter : flags_[flag].post(told)) grant(manager, std::move(waiter));
+  return [this, &thread, flag, posted, manager](const courses::Step& step, Then then) {
+    send_to(manager, thread, step.message, [this, manager, flag, posted] {
+      for (Waiter& waiter : flags_[flag].post(posted)) grant(manager, std::move(waiter));
     });
     then();
   };

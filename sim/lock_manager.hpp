@@ -34,7 +34,7 @@ class LockManager {
   /// from 0.
   Exchange about(Thread& thread, LockId lock, std::optional<std::uint64_t> turn = std::nullopt);
   /// The same of a flag.
-  Exchange post(Thread& thread, std::uint64_t flag, FlagPost told);
+  Exchange post(Thread& thread, std::uint64_t flag, FlagPost posted);
   Exchange wait(Thread& thread, std::uint64_t flag, FlagWait wait);
 
   /// Plays a course of the thread, in time. `sync`: what its first flush is for.

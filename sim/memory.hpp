@@ -68,7 +68,7 @@ class Memory {
   virtual void acquire(LockId lock, std::optional<std::uint64_t> turn) = 0;
   virtual void release(LockId lock) = 0;
   /// The same with a flag, of a doacross loop or of a library's object.
-  virtual void post(std::uint64_t flag, FlagPost told) = 0;
+  virtual void post(std::uint64_t flag, FlagPost posted) = 0;
   virtual void wait(std::uint64_t flag, FlagWait wait) = 0;
   /// An atomic operation at the page's home. `orders`: it is a full fence, too. Returns what ComparedWords::operate()
   /// does.

@@ -130,10 +130,10 @@ void PageFaults::issue_fetch() {
         const Access access = rule_of(static_cast<FaultKind>(fetch_.kind)).access;
         fetch_.granted = rights.grant(fetch_.page, fetch_.home, thread_.node(), access);
       }
-      const Time recalls = fetch_.granted.recalls;
-      if (recalls == Time{}) return reply(travels);
-      thread_.uncontended.spend(recalls);
-      cluster_.clock.at(cluster_.clock.now() + recalls, [this, travels] { reply(travels); });
+      const Time downgrades = fetch_.granted.downgrades;
+      if (downgrades == Time{}) return reply(travels);
+      thread_.uncontended.spend(downgrades);
+      cluster_.clock.at(cluster_.clock.now() + downgrades, [this, travels] { reply(travels); });
     });
   });
 }

@@ -8,14 +8,14 @@
 namespace sdsm::sim {
 PageRights::PageRights(Cluster& cluster) : cluster_(cluster), copies_(cluster.layout.nodes) {
   is_stack_.resize(cluster.homes.size());
-  for (const RegionId region : cluster.untold_regions) is_stack_[index_of(region)] = true;
+  for (const RegionId region : cluster.unnoticed_regions) is_stack_[index_of(region)] = true;
 }
 
 /// The thread asks one process after another. Whom another thread has asked meanwhile goes on at once.
 Time PageRights::enter(NodeId by) {
   if (is_on()) return {};
-  mode_ = after(FlagEvent::touch_after_meeting, mode_);
-  changes_.enter_flag_mode(home_pages_of(cluster_.options.protocol));
+  mode_ = after(SingleWriterEvent::touch_after_meeting, mode_);
+  changes_.enter_single_writer_mode(home_pages_of(cluster_.options.protocol));
   are_asked_ = true;
   const std::uint32_t each = cluster_.layout.threads_per_node;
   Time waits{};
@@ -38,7 +38,7 @@ void PageRights::end(std::uint32_t team) {
   for (auto& copies : copies_) copies.barrier(cluster_.notices != nullptr);
   std::erase_if(pages_, [&](const auto& entry) { return index_of(entry.second.home) < team; });
   changes_.barrier();
-  if (team == cluster_.layout.processes()) mode_ = after(FlagEvent::barrier, mode_);
+  if (team == cluster_.layout.processes()) mode_ = after(SingleWriterEvent::barrier, mode_);
   are_asked_ = is_on() || !pages_.empty();
 }
 
@@ -57,9 +57,9 @@ PageRights::Granted PageRights::grant(PageId page, ProcessId home, NodeId to, Ac
   }
   Shared& shared = list(page, home);
   const Right right = right_for(access);
-  const Time recalls = take_from(page, shared, shared.sharing.losses(to, right));
+  const Time downgrades = take_from(page, shared, shared.sharing.losses(to, right));
   shared.sharing.grant(to, right);
-  return {recalls, changes_.tells(page, &shared.sharing, is_of_stack(page), is_on(), is_on())};
+  return {downgrades, changes_.tells(page, &shared.sharing, is_of_stack(page), is_on(), is_on())};
 }
 
 bool PageRights::has_to_ask(PageId page, NodeId node, Access access) const {
@@ -71,7 +71,7 @@ Time PageRights::operate(PageId page, ProcessId home, ProcessId by) {
   if (cluster_.layout.nodes == 1) return {};
   const bool is_alone = by == home && !has_to_ask(page, cluster_.layout.node_of(home), Access::write);
   const OperationAtHome operation{
-      .is_on_stack = is_of_stack(page), .is_home_alone = is_alone, .is_in_flag_mode = is_on()};
+      .is_on_stack = is_of_stack(page), .is_home_alone = is_alone, .is_in_single_writer_mode = is_on()};
   const Taken taken = taken_by(operation);
   if (taken == Taken::mark) {
     changes_.operate_on_stack(page);
@@ -80,22 +80,22 @@ Time PageRights::operate(PageId page, ProcessId home, ProcessId by) {
   if (taken == Taken::nothing && is_on()) note_diff(page);
   if (taken != Taken::from_all) return {};
   Shared& shared = list(page, home);
-  const Time recalls = take_from(page, shared, shared.sharing.all_losses());
+  const Time downgrades = take_from(page, shared, shared.sharing.all_losses());
   shared.sharing.note_change();
-  return recalls;
+  return downgrades;
 }
 
 /// All are asked at once.
 Time PageRights::take_from(PageId page, Shared& shared, const std::vector<PageSharing::Loss>& losses) {
   Time longest{};
   for (const PageSharing::Loss& loss : losses) {
-    longest = std::max(longest, give_up(page, shared, loss));
+    longest = std::max(longest, downgrade(page, shared, loss));
     shared.sharing.lose(loss);
   }
   return longest;
 }
 
-Time PageRights::give_up(PageId page, Shared& shared, const PageSharing::Loss& loss) {
+Time PageRights::downgrade(PageId page, Shared& shared, const PageSharing::Loss& loss) {
   const NodeId home = cluster_.layout.node_of(shared.home);
   NodePages& pages = cluster_.pages(loss.node);
   const Owner owner = loss.node == home ? Owner::home : Owner::remote;
@@ -105,7 +105,7 @@ Time PageRights::give_up(PageId page, Shared& shared, const PageSharing::Loss& l
   const std::vector<Twinned> due = pages.due(first, Sync::acquire);
   const auto twinned = std::ranges::find(due, page, &Twinned::page);
   Time asked = cluster_.costs.message_local(control_payload) + cluster_.idle->time(home, loss.node, control_payload);
-  pages.give_up(page, loss.kept == Right::read);
+  pages.downgrade(page, loss.kept == Right::read);
   // Whoever waits for the page uses it first.
   const bool is_arriving = cluster_.is_arriving(loss.node, page);
   if (is_arriving) asked += cluster_.idle->time(home, loss.node, cluster_.page_size);
@@ -133,7 +133,7 @@ Time PageRights::send_late(ProcessId from, PageId page, ProcessId home, Bytes by
 
 void PageRights::drop_stack_copies(NodeId node) {
   for (const PageId page : std::exchange(copies_[index_of(node)].of_stacks, {}))
-    cluster_.pages(node).give_up(page, false);
+    cluster_.pages(node).downgrade(page, false);
 }
 
 }  // namespace sdsm::sim

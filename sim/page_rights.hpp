@@ -28,8 +28,8 @@ class PageRights {
   void expect_no_operations() { is_noted_ = false; }
 
   /// Of all nodes.
-  FlagMode mode() const { return mode_; }
-  bool is_on() const { return mode_ != FlagMode::off; }
+  SingleWriterMode mode() const { return mode_; }
+  bool is_on() const { return mode_ != SingleWriterMode::off; }
   /// Whether the protocol's tables alone do not say what a touch does.
   bool are_asked() const { return are_asked_; }
   /// Its process has it open for good.
@@ -42,7 +42,7 @@ class PageRights {
   void end(std::uint32_t team);
 
   struct Granted {
-    Time recalls{};           ///< until others have given the page up
+    Time downgrades{};        ///< until others have given the page up
     bool is_changed = false;  ///< it may show that others have stored elsewhere
   };
   /// The page's home serves it, or the right to write it.
@@ -75,13 +75,13 @@ class PageRights {
   };
   Shared& list(PageId page, ProcessId home);
   Time take_from(PageId page, Shared& shared, const std::vector<PageSharing::Loss>& losses);
-  Time give_up(PageId page, Shared& shared, const PageSharing::Loss& loss);
+  Time downgrade(PageId page, Shared& shared, const PageSharing::Loss& loss);
   /// The node sends a page's changes, which nobody has asked for at a synchronisation. Returns how long that takes.
   Time send_late(ProcessId from, PageId page, ProcessId home, Bytes bytes);
 
   Cluster& cluster_;
   std::vector<bool> is_stack_;  ///< by region
-  FlagMode mode_ = FlagMode::off;
+  SingleWriterMode mode_ = SingleWriterMode::off;
   bool is_noted_ = true;
   bool are_asked_ = false;                   ///< flag mode is on, or operations have changed pages
   std::map<PageId, Shared> pages_;           ///< that other nodes have asked for, or that operations have changed

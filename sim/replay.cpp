@@ -31,13 +31,13 @@ constexpr std::array<std::uint16_t, 6> release_words{1, 4, 16, 64, 256, 1024};
 
 /// Runs `body` in a child process and hands its results back.
 std::vector<Time> times_in_child(const std::function<std::vector<Time>()>& body) {
-  std::istringstream told(commands::in_child([&] {
+  std::istringstream output(commands::in_child([&] {
     std::string counts;
     for (const Time time : body()) counts += std::to_string(time.count()) + ' ';
     return counts;
   }));
   std::vector<Time> times;
-  for (std::int64_t count = 0; told >> count;) times.emplace_back(count);
+  for (std::int64_t count = 0; output >> count;) times.emplace_back(count);
   return times;
 }
 
@@ -87,13 +87,13 @@ struct FaultScene {
 
 FaultScene scene_of(FaultKind kind) {
   using enum FaultKind;
-  const Layout pair{2, 1}, companions{1, 2}, both{2, 2};
+  const Layout pair{2, 1}, local_peers{1, 2}, both{2, 2};
   switch (kind) {
     case WROH: return {pair, 0, Access::write, 0, std::nullopt};
-    case WROL: return {companions, 1, Access::write, 0, std::nullopt};
+    case WROL: return {local_peers, 1, Access::write, 0, std::nullopt};
     case WROR: return {pair, 1, Access::write, 1, Access::read};
-    case WRWH: return {companions, 0, Access::write, 1, Access::write};
-    case WRWL: return {companions, 1, Access::write, 0, Access::write};
+    case WRWH: return {local_peers, 0, Access::write, 1, Access::write};
+    case WRWL: return {local_peers, 1, Access::write, 0, Access::write};
     case WRWR: return {both, 3, Access::write, 2, Access::write};
     case WUMR: return {pair, 1, Access::write, 0, std::nullopt};
     case RRWR: return {both, 3, Access::read, 2, Access::write};

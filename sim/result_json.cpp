@@ -183,7 +183,7 @@ Json result_document(const RunDescription& description, const Platform& platform
   if (!description.uncosted.empty()) document["uncosted"] = description.uncosted;
   const Json made_by = versions(description.network);
   results::add_origin(document, description.inputs, &made_by);
-  if (platform.calibrated.is_told()) {
+  if (platform.calibrated.is_known()) {
     Json beyond = Json::array();
     for (const Beyond& one : beyond_calibration(platform, description.layout, result)) {
       beyond.push_back({{"what", one.what}, {"value", one.value}, {"calibrated", one.calibrated}});

@@ -16,7 +16,7 @@ void ScashMemory::barrier(std::uint32_t team, Arrival why) {
   arrive(why == Arrival::fork_worker ? Spent::idle : Spent::barrier);
   thread_.wait_for([=, this](auto through) { cluster_.barrier.arrive(thread_, team, why, std::move(through)); });
   met_.barrier();
-  has_company_ |= why != Arrival::inside;
+  has_peers_ |= why != Arrival::inside;
 }
 
 Time ScashMemory::lone_barrier() const {
@@ -43,13 +43,14 @@ void ScashMemory::fence() {
 }
 
 void ScashMemory::begin_fence() {
-  if (begins_before_operation(cluster_.layout.threads_per_node) && is_flag_mode_due()) enter_flag_mode();
+  if (begins_before_operation(cluster_.layout.threads_per_node) && is_single_writer_mode_due())
+    enter_single_writer_mode();
 }
 void ScashMemory::end_fence() {
-  met_.meet(is_flag_mode_due());
+  met_.meet(is_single_writer_mode_due());
 }
 
-void ScashMemory::enter_flag_mode() {
+void ScashMemory::enter_single_writer_mode() {
   drop_copies();
   thread_.spend(Spent::lock, cluster_.rights->enter(thread_.node()));
 }
@@ -67,15 +68,15 @@ Moment ScashMemory::found_in(PageId page, ProcessId home) const {
 /// A relaxed operation leaves copies where they are. But in flag mode, which begins with the thread's next touch, the
 /// home takes such a page from its readers, so that a load finds what the word is.
 std::optional<Moment> ScashMemory::operate(const WordOperation& asked, ProcessId home, bool orders) {
-  const auto heed = [this](std::optional<Moment> refused) { refused_ = refused; };
+  const auto on_refusal = [this](std::optional<Moment> refused) { refused_ = refused; };
   if (orders) begin_fence();
   thread_.wait_for([=, this](auto done) {
     WordOperation operation = asked;
     if (asked.compares && !asked.found) {
       operation.found = orders ? found_in(asked.page, home) : cluster_.compared.now();
     }
-    if (!orders) return cluster_.atomics.operate(thread_, operation, home, heed, std::move(done));
-    cluster_.atomics.operate_in_order(thread_, operation, home, heed, std::move(done));
+    if (!orders) return cluster_.atomics.operate(thread_, operation, home, on_refusal, std::move(done));
+    cluster_.atomics.operate_in_order(thread_, operation, home, on_refusal, std::move(done));
   });
   if (orders) end_fence();
   return refused_;

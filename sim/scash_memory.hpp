@@ -11,7 +11,7 @@ class ScashMemory : public Memory {
  public:
   void finish_interval(std::uint64_t event) override;
   void barrier(std::uint32_t team, Arrival why) override;
-  void leave_region() override { has_company_ = false; }
+  void leave_region() override { has_peers_ = false; }
   Time lone_barrier() const override;
   void gang_barrier(std::uint32_t gang, std::uint32_t size) override;
   void flush() override;
@@ -29,10 +29,11 @@ class ScashMemory : public Memory {
   virtual void arrive(Spent item) = 0;
 
   /// Whether a thread that meets others has to enter flag mode before it goes on (models/page_sharing.hpp).
-  bool is_flag_mode_due() const {
-    return !cluster_.order && sdsm::is_flag_mode_due(cluster_.rights->mode(), has_company_, cluster_.layout.nodes);
+  bool is_single_writer_mode_due() const {
+    return !cluster_.order &&
+           sdsm::is_single_writer_mode_due(cluster_.rights->mode(), has_peers_, cluster_.layout.nodes);
   }
-  void enter_flag_mode();
+  void enter_single_writer_mode();
   void drop_copies();
 
   Cluster& cluster_;
@@ -49,7 +50,7 @@ class ScashMemory : public Memory {
   Moment found_in(PageId page, ProcessId home) const;
 
   std::optional<Moment> refused_;  ///< of the latest atomic operation
-  bool has_company_ = false;       ///< other threads run the program, too
+  bool has_peers_ = false;         ///< other threads run the program, too
 };
 
 /// Threads act in the order of simulated time.

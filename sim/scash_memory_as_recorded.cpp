@@ -51,9 +51,9 @@ class AsRecorded final : public ScashMemory {
     perform(courses::release, Sync::release, cluster_.locks.about(thread_, lock), name_of(lock));
   }
 
-  void post(std::uint64_t flag, FlagPost told) override {
+  void post(std::uint64_t flag, FlagPost posted) override {
     if (next_of(OrderKind::give) == nullptr) misfit("it counts a flag up");
-    perform(courses::release, Sync::release, cluster_.locks.post(thread_, flag, told), "a flag");
+    perform(courses::release, Sync::release, cluster_.locks.post(thread_, flag, posted), "a flag");
   }
 
   void wait(std::uint64_t flag, FlagWait wait) override {
@@ -114,19 +114,19 @@ class AsRecorded final : public ScashMemory {
       then();
     };
     const auto await_answer = [this, &exchange](const courses::Step& step, const Then& then) {
-      if (step.deed == protocol::Deed::tell) return exchange(step, then);
+      if (step.action == protocol::Action::send) return exchange(step, then);
       exchange(step, [this] { thread_.bell.ring(); });
       thread_.bell.wait();
       then();
     };
-    const auto settle = [this, &what](const Then& then) {
+    const auto begin_interval = [this, &what](const Then& then) {
       flush_in_turn(Sync::acquire);
       if (next_of(OrderKind::drop) == nullptr) misfit(fmt::format("it has got {}", what));
       drop();
       drops_at_interval_ = order_.drops_until_latest(thread_.id());
       then();
     };
-    play<courses::Step>(course, {.flush = in_turn, .settle = settle, .exchange = await_answer}, [] {});
+    play<courses::Step>(course, {.flush = in_turn, .begin_interval = begin_interval, .exchange = await_answer}, [] {});
   }
 
   const OrderEvent* next_of(OrderKind kind) const {

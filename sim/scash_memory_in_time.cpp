@@ -18,11 +18,11 @@ class InTime final : public ScashMemory {
   void touch(const Touch& touch) override {
     const Owner owner = cluster_.owner_of(thread_.id(), touch.home);
     if (touch.access == Access::write && owner != Owner::remote) faults_.give_memory(touch.first, touch.pages);
-    const bool has_companions = cluster_.layout.threads_per_node > 1;
+    const bool has_local_peers = cluster_.layout.threads_per_node > 1;
     const std::uint64_t end = touch.first.index + touch.pages;
     for (std::uint64_t index = touch.first.index; index < end;) {
       const PageId page{touch.first.region, index};
-      if (has_companions || met_.is_stopped() || cluster_.rights->are_asked()) {
+      if (has_local_peers || met_.is_stopped() || cluster_.rights->are_asked()) {
         touch_in_turn(page, touch, owner);
         ++index;
         continue;
@@ -48,8 +48,8 @@ class InTime final : public ScashMemory {
   void disclaim(LockId lock) override { cluster_.locks.queue_of(lock).disclaim(); }
   bool has(LockId lock) override { return cluster_.locks.queue_of(lock).is_held_by(thread_.id()); }
   void release(LockId lock) override { perform(courses::release, Sync::release, cluster_.locks.about(thread_, lock)); }
-  void post(std::uint64_t flag, FlagPost told) override {
-    perform(courses::release, Sync::release, cluster_.locks.post(thread_, flag, told));
+  void post(std::uint64_t flag, FlagPost posted) override {
+    perform(courses::release, Sync::release, cluster_.locks.post(thread_, flag, posted));
   }
   void wait(std::uint64_t flag, FlagWait wait) override {
     perform(courses::acquire, Sync::acquire, cluster_.locks.wait(thread_, flag, wait));
@@ -87,7 +87,7 @@ class InTime final : public ScashMemory {
     faults_.take(page, kind, 1, touch.home, beside);
     cluster_.rights->note_copies(thread_.node(), page, 1 + beside.size());
     if (!cluster_.rights->are_asked()) return true;
-    heed(faults_.granted().is_changed, page, true);
+    apply_change(faults_.granted().is_changed, page, true);
     return !traps(touch.access, pages_.process_permission(thread_.id(), page, owner));
   }
 
@@ -96,7 +96,7 @@ class InTime final : public ScashMemory {
   [[gnu::noinline]] void touch_in_turn(PageId page, const Touch& touch, Owner owner) {
     PageRights& rights = *cluster_.rights;
     const bool is_own_stack = owner == Owner::home && rights.is_of_stack(page);
-    if (!is_own_stack && met_.go_on() && is_flag_mode_due()) enter_flag_mode();
+    if (!is_own_stack && met_.go_on() && is_single_writer_mode_due()) enter_single_writer_mode();
     // Again if a companion took a lock, and with it dropped the page, while it was on its way.
     while (traps(touch.access, pages_.process_permission(thread_.id(), page, owner))) {
       thread_.catch_up_and_wait();
@@ -119,12 +119,12 @@ class InTime final : public ScashMemory {
       }
       if (was_on) {
         // Copies of other stacks go, and not this one; who is granted a page uses it before another gets it.
-        heed(faults_.granted().is_changed, page, true);
+        apply_change(faults_.granted().is_changed, page, true);
         rights.note_copies(thread_.node(), page, 1);
         break;
       }
       rights.note_copies(thread_.node(), page, 1 + beside.size());
-      heed(faults_.granted().is_changed, page, true);
+      apply_change(faults_.granted().is_changed, page, true);
     }
     if (owner != Owner::remote && !is_own_stack && rights.has_to_ask(page, thread_.node(), touch.access)) {
       ask_home(page, touch);
@@ -135,21 +135,21 @@ class InTime final : public ScashMemory {
   /// Waits for the right to use a page that the node has.
   void ask_home(PageId page, const Touch& touch) {
     thread_.catch_up_and_wait();
-    const auto [recalls, is_changed] = cluster_.rights->grant(page, touch.home, thread_.node(), touch.access);
+    const auto [downgrades, is_changed] = cluster_.rights->grant(page, touch.home, thread_.node(), touch.access);
     const NodeId home = cluster_.layout.node_of(touch.home);
-    thread_.spend(Spent::lock, recalls + cluster_.idle->both_ways(thread_.node(), home, control_payload));
-    heed(is_changed, page, false);
+    thread_.spend(Spent::lock, downgrades + cluster_.idle->both_ways(thread_.node(), home, control_payload));
+    apply_change(is_changed, page, false);
   }
 
   /// `is_changed`: the page may show what others have stored elsewhere.
-  void heed(bool is_changed, PageId page, bool is_copy) {
+  void apply_change(bool is_changed, PageId page, bool is_copy) {
     PageRights& rights = *cluster_.rights;
     if (!is_changed) return;
     if (rights.is_on()) {
       if (rights.concerned(thread_.node()) != Concerned::none) drop_copies();
       return;
     }
-    const bool is_due = is_flag_mode_due();
+    const bool is_due = is_single_writer_mode_due();
     if (!is_due) return;
     const std::uint64_t copies = rights.copies(thread_.node());
     switch (meeting_at(rights.is_of_stack(page), copies, is_copy, cluster_.layout.threads_per_node)) {

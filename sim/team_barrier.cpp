@@ -53,17 +53,17 @@ Sync TeamBarrier::sync_on(const Round& round, NodeId node) const {
 void TeamBarrier::proceed(const RoundPtr& round, std::size_t phase) {
   if (phase == courses::barrier.size()) return leave(round);
   const auto next = [this, round, phase] { proceed(round, phase + 1); };
-  switch (courses::barrier[phase].deed) {
-    case protocol::Deed::ask: {
+  switch (courses::barrier[phase].action) {
+    case protocol::Action::ask: {
       const std::size_t meeting = round->meetings++;
       meet_uncontended(*round, round->synchronisations[meeting]);
       round->met[meeting] = cluster_.clock.now() + round->synchronisations[meeting];
       return cluster_.clock.at(round->met[meeting], next);
     }
-    case protocol::Deed::flush: return flush(round, next);
-    case protocol::Deed::settle: return round->is_of_gang ? drop_in_gang(round, next) : drop(round, next);
-    case protocol::Deed::tell:
-    case protocol::Deed::heed: throw std::logic_error("a barrier's course has no such step");
+    case protocol::Action::flush: return flush(round, next);
+    case protocol::Action::begin_interval: return round->is_of_gang ? drop_in_gang(round, next) : drop(round, next);
+    case protocol::Action::send:
+    case protocol::Action::apply: throw std::logic_error("a barrier's course has no such step");
   }
 }
 

@@ -30,7 +30,7 @@ void Thread::wait_for(const std::function<void(std::function<void()>)>& action) 
 }
 
 void Thread::steal(Time duration) {
-  const Spent told = told_of(charge_now());
+  const Spent told = item_of(charge_now());
   thefts_.push_back({told, 0, duration});
   stolen_ += duration;
   taken_ += duration;
@@ -78,7 +78,7 @@ Thread::Charge Thread::charge_now() {
   return charges_.empty() ? Charge{Spent::compute, 0, Time{}} : charges_[at_.charge];
 }
 
-Spent Thread::told_of(const Charge& charge) const {
+Spent Thread::item_of(const Charge& charge) const {
   if (trap_ == Time{} || !is_fault(charge.item)) return charge.item;
   // The trap ends a fault: what is left of one that a message came for begins when that has come.
   const Time each = charge.duration / std::max<std::int64_t>(static_cast<std::int64_t>(charge.faults), 1);

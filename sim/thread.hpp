@@ -107,7 +107,7 @@ class Thread {
   /// What the thread does now, of `charges_`, which only grow until they are charged. Sets at_.
   Charge charge_now();
   /// What a run's account has then: of a fault's trap, computing.
-  Spent told_of(const Charge& charge) const;
+  Spent item_of(const Charge& charge) const;
 
   ProcessId id_;
   NodeId node_;

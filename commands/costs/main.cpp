@@ -155,18 +155,18 @@ Json answer(const std::string& text) {
       }
     }
     const Framing framing;
-    Json told = results::head("costs");
-    told["sizes"] = {{"control_bytes", control_payload.count},
-                     {"page_bytes", page_payload.count},
-                     {"most_payload_bytes", max_payload.count}};
-    told["frame"] = {
+    Json answer = results::head("costs");
+    answer["sizes"] = {{"control_bytes", control_payload.count},
+                       {"page_bytes", page_payload.count},
+                       {"most_payload_bytes", max_payload.count}};
+    answer["frame"] = {
         {"payload", framing.payload.count}, {"overhead", framing.overhead.count}, {"minimum", framing.minimum.count}};
-    if (question.contains("diff_words")) told["diffs"] = diffs(question["diff_words"]);
+    if (question.contains("diff_words")) answer["diffs"] = diffs(question["diff_words"]);
     if (question.contains("payloads"))
-      told["messages"] = messages(question["payloads"], question.value("frame", Json()), links_of(question));
-    if (question.contains("barrier")) told["barriers"] = barriers(question["barrier"]);
-    if (question.contains("protocol")) told["faults"] = faults(question["protocol"].get<std::string>());
-    return told;
+      answer["messages"] = messages(question["payloads"], question.value("frame", Json()), links_of(question));
+    if (question.contains("barrier")) answer["barriers"] = barriers(question["barrier"]);
+    if (question.contains("protocol")) answer["faults"] = faults(question["protocol"].get<std::string>());
+    return answer;
   } catch (const std::exception& error) {
     throw commands::BadInput(fmt::format("{}: {}. `sdsm costs --help` has the form of a question", text, error.what()));
   }

@@ -26,20 +26,20 @@ std::vector<std::string> Timeline::state_names() const {
 }
 
 void Timeline::start(ProcessId thread, Time when) {
-  tracks_[index_of(thread)].told = when;
+  tracks_[index_of(thread)].known_until = when;
   tracks_[index_of(thread)].open = {0, when, when};
 }
 
 void Timeline::state(ProcessId thread, std::size_t state, Time from, Time to) {
   if (from == to || !is_shown(thread)) return;
   Track& track = tracks_[index_of(thread)];
-  if (from != track.told) {
+  if (from != track.known_until) {
     track.ahead.push_back({state, from, to});
     return;
   }
   append(thread, track, {state, from, to});
   const auto next = [&] {
-    return std::ranges::find_if(track.ahead, [&](const Slice& slice) { return slice.from == track.told; });
+    return std::ranges::find_if(track.ahead, [&](const Slice& slice) { return slice.from == track.known_until; });
   };
   for (auto found = next(); found != track.ahead.end(); found = next()) {
     const Slice slice = *found;
@@ -49,7 +49,7 @@ void Timeline::state(ProcessId thread, std::size_t state, Time from, Time to) {
 }
 
 void Timeline::append(ProcessId thread, Track& track, const Slice& slice) {
-  track.told = slice.to;
+  track.known_until = slice.to;
   if (slice.state != track.open.state || track.marks.size() >= most_marks) {
     close(thread, track);
     track.open = slice;

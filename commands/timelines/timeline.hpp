@@ -109,7 +109,7 @@ class Timeline {
     Time when;
   };
   struct Track {
-    Time told{};               ///< states are known up to here
+    Time known_until{};        ///< states are known up to here
     std::vector<Slice> ahead;  ///< states behind a gap that is still to be filled
     Slice open;                ///< the latest state, which may go on
     std::deque<Mark> marks;    ///< faults that are in no slice yet

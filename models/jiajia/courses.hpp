@@ -9,16 +9,17 @@
 
 namespace sdsm::jiajia::courses {
 
-using Step = protocol::Step<Message>;
-using enum protocol::Deed;
+using Step = protocol::Step<MessageKind>;
+using enum protocol::Action;
 
-inline constexpr std::array lock{Step{flush}, Step{ask, Message::ACQ, Message::ACQGRANT}, Step{heed}, Step{settle}};
-inline constexpr std::array unlock{Step{flush}, Step{tell, Message::REL}, Step{settle}};
-inline constexpr std::array barrier{Step{flush}, Step{ask, Message::BARR, Message::BARRGRANT}, Step{heed},
-                                    Step{settle}};
+inline constexpr std::array lock{Step{flush}, Step{ask, MessageKind::ACQ, MessageKind::ACQGRANT}, Step{apply},
+                                 Step{begin_interval}};
+inline constexpr std::array unlock{Step{flush}, Step{send, MessageKind::REL}, Step{begin_interval}};
+inline constexpr std::array barrier{Step{flush}, Step{ask, MessageKind::BARR, MessageKind::BARRGRANT}, Step{apply},
+                                    Step{begin_interval}};
 /// [HY]'s fork by broadcast. The others changed nothing since the last barrier, and wait for it.
-inline constexpr std::array fork_master{Step{flush}, Step{tell, Message::FORK}, Step{settle}};
-inline constexpr std::array fork_worker{Step{ask, Message::FORK}, Step{heed}};
+inline constexpr std::array fork_master{Step{flush}, Step{send, MessageKind::FORK}, Step{begin_interval}};
+inline constexpr std::array fork_worker{Step{ask, MessageKind::FORK}, Step{apply}};
 
 }  // namespace sdsm::jiajia::courses
 

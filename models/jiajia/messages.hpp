@@ -14,7 +14,7 @@ namespace sdsm::jiajia {
 
 /// GRANT: the answer to the one before. WTNT and INVLD go before a message whose notices do not fit into one. FORK is
 /// [HY]'s: a region begins.
-enum class Message : std::uint8_t {
+enum class MessageKind : std::uint8_t {
   GETP,
   GETPGRANT,
   DIFF,
@@ -71,9 +71,9 @@ struct DiffMessages {
 
 /// A notice takes 12 bytes when a process tells of its own write (REL, BARR, WTNT). With the page's writer it takes 16:
 /// when it is handed on (grants, INVLD), and when a process tells of others' writes.
-inline constexpr Bytes told_notice{12};
+inline constexpr Bytes own_notice{12};
 inline constexpr Bytes handed_notice{16};
-inline constexpr std::uint64_t most_told = 511 * 6;
+inline constexpr std::uint64_t most_own = 511 * 6;
 inline constexpr std::uint64_t most_handed = 511 * 5;
 
 /// Messages before the last one, for so many notices.
@@ -92,8 +92,8 @@ constexpr Bytes lock_request(std::uint64_t notices = 0) {
   return lock_request_data + static_cast<std::int64_t>(notices) * handed_notice;
 }
 
-struct Letter {
-  Message kind;
+struct Message {
+  MessageKind kind;
   Bytes data;
 };
 
@@ -101,28 +101,28 @@ struct Letter {
 inline constexpr Bytes region_data{64};
 
 /// The messages of a fork, with pages that no process faults on.
-inline std::vector<Letter> fork_letters(std::uint64_t notices, Bytes pages) {
-  std::vector<Letter> letters;
-  for (Bytes left = region_data + notice_data(notices, told_notice) + pages; left.count > 0;) {
+inline std::vector<Message> fork_messages(std::uint64_t notices, Bytes pages) {
+  std::vector<Message> messages;
+  for (Bytes left = region_data + notice_data(notices, own_notice) + pages; left.count > 0;) {
     const Bytes part = std::min(left, most_diff_data);
-    letters.push_back({Message::FORK, part});
+    messages.push_back({MessageKind::FORK, part});
     left = left - part;
   }
-  return letters;
+  return messages;
 }
 
 /// A message with so many notices, and those that go before it where they do not fit into one.
-inline std::vector<Letter> with_notices(Message last, std::uint64_t notices, bool of_others = false) {
-  const bool is_told = last == Message::REL || last == Message::BARR;
-  const bool is_short = is_told && !of_others;
-  const Bytes each = is_short ? told_notice : handed_notice;
-  const std::uint64_t most = is_short ? most_told : most_handed;
-  std::vector<Letter> letters;
+inline std::vector<Message> with_notices(MessageKind last, std::uint64_t notices, bool of_others = false) {
+  const bool to_manager = last == MessageKind::REL || last == MessageKind::BARR;
+  const bool is_short = to_manager && !of_others;
+  const Bytes each = is_short ? own_notice : handed_notice;
+  const std::uint64_t most = is_short ? most_own : most_handed;
+  std::vector<Message> messages;
   for (std::uint64_t i = further_messages(notices, most); i > 0; --i, notices -= most) {
-    letters.push_back({is_told ? Message::WTNT : Message::INVLD, notice_data(most, each)});
+    messages.push_back({to_manager ? MessageKind::WTNT : MessageKind::INVLD, notice_data(most, each)});
   }
-  letters.push_back({last, notice_data(notices, each)});
-  return letters;
+  messages.push_back({last, notice_data(notices, each)});
+  return messages;
 }
 
 }  // namespace sdsm::jiajia

@@ -8,11 +8,11 @@ std::vector<Notice> LockNotices::grant(SyncObject object, ProcessId to) {
   Object& state = objects_.try_emplace(object).first->second;
   std::int64_t& seen = state.seen.try_emplace(to, -1).first->second;
   // The next release of a lock is that of `to`, of other objects anybody's.
-  const std::int64_t told = object.kind == SyncObject::Kind::lock ? seen : seen - 1;
+  const std::int64_t known = object.kind == SyncObject::Kind::lock ? seen : seen - 1;
   std::vector<Notice> notices;
   for (const auto& [page, written] : state.pages) {
     if (rules_.scope == Scope::openmp && written.by == to) continue;
-    if (written.scope > told) notices.push_back({page, written.by, written.interval});
+    if (written.scope > known) notices.push_back({page, written.by, written.interval});
   }
   seen = state.scope;
   return notices;

@@ -67,11 +67,11 @@ class LockNotices {
 class BarrierNotices {
  public:
   explicit BarrierNotices(const Rules& rules, std::pmr::memory_resource* memory = std::pmr::get_default_resource())
-      : rules_(rules), untold_(memory), notes_(memory), fetched_(memory), moves_(memory) {}
+      : rules_(rules), unnoticed_(memory), notes_(memory), fetched_(memory), moves_(memory) {}
 
   /// The process at home writes pages of this region unseen, and goes on doing so where they are: under
   /// Rules::home_migration they never move.
-  void add_untold(RegionId region) { untold_.add(region); }
+  void add_unnoticed(RegionId region) { unnoticed_.add(region); }
 
   void set_rules(const Rules& rules) { rules_ = rules; }
 
@@ -80,47 +80,47 @@ class BarrierNotices {
 
   /// All have come: one for each page that was written or moves, in order of pages. `home`: of a page, now.
   template <typename HomeOf>
-  std::vector<Told> take(const HomeOf& home, bool is_fork) {
-    std::vector<Told> told;
+  std::vector<BarrierNotice> take(const HomeOf& home, bool is_fork) {
+    std::vector<BarrierNotice> notices;
     for (const Notice& notice : single_or_several(notes_)) {
       const ProcessId before = home(notice.page);
-      told.push_back({notice, true, before, may_leave(notice.page) ? next_home(notice, before, rules_) : before});
+      notices.push_back({notice, true, before, may_leave(notice.page) ? next_home(notice, before, rules_) : before});
     }
-    if (rules_.first_touch_moves) add_moves(told, home, is_fork);
+    if (rules_.first_touch_moves) add_moves(notices, home, is_fork);
     notes_.clear();
     fetched_.clear();
-    return told;
+    return notices;
   }
 
  private:
   using Pairs = std::pmr::vector<std::pair<PageId, ProcessId>>;
-  bool may_leave(PageId page) const { return !untold_.holds(page.region); }
+  bool may_leave(PageId page) const { return !unnoticed_.holds(page.region); }
   static std::vector<Notice> single_or_several(Pairs& pairs);
   /// Whether the page may move once more; if so, it counts as moved.
   bool may_move(PageId page);
 
   template <typename HomeOf>
-  void add_moves(std::vector<Told>& told, const HomeOf& home, bool is_fork) {
+  void add_moves(std::vector<BarrierNotice>& notices, const HomeOf& home, bool is_fork) {
     if (is_fork) return;
     Pairs referenced = notes_;
     referenced.insert(referenced.end(), fetched_.begin(), fetched_.end());
     std::size_t written = 0;
-    const std::size_t all_written = told.size();
+    const std::size_t all_written = notices.size();
     for (const Notice& reference : single_or_several(referenced)) {
-      while (written < all_written && told[written].notice.page < reference.page) ++written;
-      const bool is_written = written < all_written && told[written].notice.page == reference.page;
+      while (written < all_written && notices[written].notice.page < reference.page) ++written;
+      const bool is_written = written < all_written && notices[written].notice.page == reference.page;
       const ProcessId before = home(reference.page);
       if (!reference.writer || *reference.writer == before || !may_move(reference.page)) continue;
       if (is_written) {
-        told[written].next = *reference.writer;
+        notices[written].next = *reference.writer;
       } else {
-        told.push_back({{reference.page, {}}, false, before, *reference.writer});
+        notices.push_back({{reference.page, {}}, false, before, *reference.writer});
       }
     }
   }
 
   Rules rules_;
-  RegionSet untold_;
+  RegionSet unnoticed_;
   Pairs notes_;
   Pairs fetched_;
   std::pmr::map<PageId, std::uint32_t> moves_;  ///< so far, by first touch

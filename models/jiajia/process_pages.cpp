@@ -13,24 +13,24 @@ ProcessPages::ProcessPages(ProcessId self, const Rules& rules, std::pmr::memory_
       twinned_(memory),
       written_(memory),
       marked_(memory),
-      untold_copies_(memory),
-      untold_(memory),
+      unnoticed_copies_(memory),
+      unnoticed_(memory),
       fetched_(memory),
       held_(memory),
       scopes_(1, memory),
       known_(memory),
       latest_(memory),
-      told_(memory),
+      handed_on_(memory),
       pages_(memory) {}
 
-void ProcessPages::add_untold(RegionId region) {
-  untold_.add(region);
+void ProcessPages::add_unnoticed(RegionId region) {
+  unnoticed_.add(region);
 }
 
-std::uint64_t ProcessPages::expire_untold() {
+std::uint64_t ProcessPages::expire_unnoticed() {
   std::uint64_t invalid = 0;
-  for (const PageId page : untold_copies_) invalid += invalidate(page) ? 1 : 0;
-  untold_copies_.clear();
+  for (const PageId page : unnoticed_copies_) invalid += invalidate(page) ? 1 : 0;
+  unnoticed_copies_.clear();
   return invalid;
 }
 
@@ -67,7 +67,7 @@ ProcessPages::AccessedRun ProcessPages::access_run(PageId first, std::uint64_t p
     const FaultRule& rule = rule_of(*kind);
     entry->copy = rule.after;
     if (rule.fetches_page && rules_.first_touch_moves) fetched_.push_back(first);
-    if (rule.fetches_page && untold_.holds(first.region)) untold_copies_.push_back(first);
+    if (rule.fetches_page && unnoticed_.holds(first.region)) unnoticed_copies_.push_back(first);
     if (rule.makes_twin) {
       entry->twin = static_cast<std::uint32_t>(twinned_.size());
       twinned_.push_back({first, home, {}});
@@ -202,10 +202,10 @@ std::vector<Notice> ProcessPages::all_known() {
 std::vector<Notice> ProcessPages::hand_on(SyncObject object) {
   learn_own_notes();
   std::vector<Notice> handed;
-  std::size_t& told = told_[object];
-  for (; told < known_.size(); ++told) {
-    const auto& [notice, from] = known_[told];
-    const bool is_latest = latest_.at({notice.page, *notice.writer}) == told;
+  std::size_t& done = handed_on_[object];
+  for (; done < known_.size(); ++done) {
+    const auto& [notice, from] = known_[done];
+    const bool is_latest = latest_.at({notice.page, *notice.writer}) == done;
     if (is_latest && from != object) handed.push_back(notice);
   }
   return handed;
@@ -228,7 +228,7 @@ std::vector<PageId> ProcessPages::take_notes() {
   noted_ = 0;
   known_.clear();
   latest_.clear();
-  told_.clear();
+  handed_on_.clear();
   return taken;
 }
 
@@ -247,18 +247,18 @@ bool ProcessPages::invalidate(PageId page) {
   return true;
 }
 
-bool ProcessPages::heed_grant(const Notice& notice, ProcessId home, SyncObject from) {
+bool ProcessPages::apply_grant_notice(const Notice& notice, ProcessId home, SyncObject from) {
   // Heard at home, too: others have to hear of it from here.
   if (rules_.scope == Scope::openmp && !learn(notice, from)) return false;
   return notice.writer != self_ && home != self_ && invalidate(notice.page);
 }
 
-bool ProcessPages::heed_barrier(const Told& told) {
-  const auto& [notice, is_written, home, next] = told;
+bool ProcessPages::apply_barrier_notice(const BarrierNotice& one) {
+  const auto& [notice, is_written, home, next] = one;
   const bool invalidates = is_written && notice.writer != self_ && home != self_ && invalidate(notice.page);
   if (next != home) {
     if (next == self_) become_home(notice.page, is_written);
-    if (home == self_) give_up(notice.page);
+    if (home == self_) stop_being_home(notice.page);
   } else if (home == self_ && notice.writer != self_ && rules_.adaptive_write_detection) {
     Entry& entry = this->entry(notice.page);
     mark(notice.page, entry);
@@ -277,7 +277,7 @@ void ProcessPages::become_home(PageId page, bool has_written) {
   entry.written = is_twinned;
 }
 
-void ProcessPages::give_up(PageId page) {
+void ProcessPages::stop_being_home(PageId page) {
   Entry& entry = this->entry(page);
   entry = {.copy = State::read_only, .is_marked = entry.is_marked};
 }

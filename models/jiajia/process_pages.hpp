@@ -33,8 +33,8 @@ class ProcessPages {
                std::pmr::memory_resource* memory = std::pmr::get_default_resource());
 
   /// The process at home writes pages of this region unseen: stacks. No notice tells of that, so copies of them live
-  /// until the process next hears from others (expire_untold()).
-  void add_untold(RegionId region);
+  /// until the process next hears from others (expire_unnoticed()).
+  void add_unnoticed(RegionId region);
 
   /// The program chooses other rules. Pages keep what they were marked with under the old ones.
   void set_rules(const Rules& rules) { rules_ = rules; }
@@ -92,14 +92,14 @@ class ProcessPages {
   std::vector<PageId> take_fetched(const std::vector<PageId>& notes);
 
   /// A notice that was handed on arrives. Returns whether a copy became invalid.
-  bool heed_grant(const Notice& notice, ProcessId home, SyncObject from);
+  bool apply_grant_notice(const Notice& notice, ProcessId home, SyncObject from);
 
   /// One of a barrier arrives; a migrating page is taken over or given up. Returns whether a copy became invalid.
-  bool heed_barrier(const Told& told);
+  bool apply_barrier_notice(const BarrierNotice& one);
 
   /// What others hand on arrives, at a lock as at a barrier: copies of pages that their homes write unseen become
   /// invalid. Returns how many.
-  std::uint64_t expire_untold();
+  std::uint64_t expire_unnoticed();
 
   State state(PageId page, ProcessId home) const;
 
@@ -134,17 +134,17 @@ class ProcessPages {
   void mark_written(PageId page, Entry& entry);
   bool invalidate(PageId page);
   void become_home(PageId page, bool has_written);
-  void give_up(PageId page);
+  void stop_being_home(PageId page);
   std::uint64_t detect_writes();
   static void put_in_order(Pages& pages);
 
   ProcessId self_;
   Rules rules_;
   std::pmr::vector<Diff> twinned_;
-  Pages written_;        ///< home pages with `written`, and perhaps pages that have migrated
-  Pages marked_;         ///< pages with `written_before` or `others_wrote`, likewise
-  Pages untold_copies_;  ///< fetched since they last became invalid
-  RegionSet untold_;
+  Pages written_;           ///< home pages with `written`, and perhaps pages that have migrated
+  Pages marked_;            ///< pages with `written_before` or `others_wrote`, likewise
+  Pages unnoticed_copies_;  ///< fetched since they last became invalid
+  RegionSet unnoticed_;
   Pages fetched_;                   ///< since the last barrier; under Rules::first_touch_moves
   std::pmr::vector<LockId> held_;   ///< locks, the innermost scope's last
   std::pmr::vector<Pages> scopes_;  ///< notes: the barrier's, and then one for each of held_; openmp: the first alone
@@ -153,7 +153,7 @@ class ProcessPages {
   std::size_t noted_ = 0;       ///< of the barrier's notes: those that are in known_
   std::pmr::vector<Known> known_;
   std::pmr::map<std::pair<PageId, ProcessId>, std::size_t> latest_;  ///< by writer, the index in known_
-  std::pmr::map<SyncObject, std::size_t> told_;                      ///< so many of known_ were handed on there
+  std::pmr::map<SyncObject, std::size_t> handed_on_;                 ///< so many of known_ were handed on there
   PageTable<Chunk> pages_;
 };
 

@@ -153,7 +153,7 @@ constexpr ProcessId next_home(const Notice& notice, ProcessId home, const Rules&
 }
 
 /// What a barrier tells of a page.
-struct Told {
+struct BarrierNotice {
   Notice notice;           ///< if it was written
   bool is_written = true;  ///< else it only moves
   ProcessId home{};        ///< before the barrier

@@ -6,18 +6,18 @@
 
 namespace sdsm::protocol {
 
-enum class Deed : std::uint8_t {
-  flush,   ///< ends the interval: changes go home, and the process waits until they are there
-  ask,     ///< sends the manager a message with the process's notices, and waits for its answer
-  tell,    ///< sends the manager a message with the process's notices; nobody waits
-  heed,    ///< takes in the notices of the answer
-  settle,  ///< begins the next interval: protections and copies become as they are at its start
+enum class Action : std::uint8_t {
+  flush,           ///< ends the interval: changes go home, and the process waits until they are there
+  ask,             ///< sends the manager a message with the process's notices, and waits for its answer
+  send,            ///< sends the manager a message with the process's notices; nobody waits
+  apply,           ///< takes in the notices of the answer
+  begin_interval,  ///< begins the next interval: protections and copies become as they are at its start
 };
 
 /// `Message`: the protocol's own kinds of messages.
 template <typename Message>
 struct Step {
-  Deed deed;
+  Action action;
   Message message{};  ///< that it sends; of ask and tell
   Message answer{};   ///< that it gets; of ask
 };

@@ -5,8 +5,8 @@
 
 namespace sdsm {
 
-void WriteNotices::add_untold(RegionId region) {
-  untold_.add(region);
+void WriteNotices::add_unnoticed(RegionId region) {
+  unnoticed_.add(region);
 }
 
 std::vector<std::pair<PageId, NodeId>> WriteNotices::take() {
@@ -29,7 +29,7 @@ void WriteNotices::publish() {
 }
 
 bool WriteNotices::written_by_others(PageId page, NodeId reader, std::uint32_t since) const {
-  if (untold_.holds(page.region)) return epoch_ > since;
+  if (unnoticed_.holds(page.region)) return epoch_ > since;
   const Notices* notices = pages_.find(page);
   if (!notices) return false;
   const Notice& notice = (*notices)[pages_.slot(page)];
@@ -201,8 +201,8 @@ std::vector<Twinned> NodePages::flush(ProcessId process, Sync sync) {
 }
 
 /// At a barrier: false if the node was not at the one before, and so has not heard of its notices.
-bool NodePages::hears_of_all_writes() {
-  return std::exchange(heard_, notices_->epoch() + 1) == notices_->epoch();
+bool NodePages::receives_all_notices() {
+  return std::exchange(received_, notices_->epoch() + 1) == notices_->epoch();
 }
 
 /// Copies live on until a notice of the page arrives; written ones become clean.
@@ -221,7 +221,7 @@ void NodePages::clean_copies() {
 
 void NodePages::drop(Sync sync) {
   const SyncRule rule = rule_of(sync);
-  if (rule.drop_copies && rule.rest_home_pages && notices_ && hears_of_all_writes()) {
+  if (rule.drop_copies && rule.rest_home_pages && notices_ && receives_all_notices()) {
     clean_copies();
   } else if (rule.drop_copies) {
     ++copy_age_;
@@ -242,7 +242,7 @@ void NodePages::drop(Sync sync) {
   }
 }
 
-std::optional<std::size_t> NodePages::give_up(PageId page, bool keeps_reading) {
+std::optional<std::size_t> NodePages::downgrade(PageId page, bool keeps_reading) {
   if (node_permission(page, Owner::remote) == Permission::unmapped) return std::nullopt;
   const Permission most = keeps_reading ? Permission::read_only : Permission::unmapped;
   Entry& entry = this->entry(page);

@@ -35,13 +35,13 @@ struct Twinned {
 class WriteNotices {
  public:
   explicit WriteNotices(std::pmr::memory_resource* memory = std::pmr::get_default_resource())
-      : pending_(memory), untold_(memory), pages_(memory) {}
+      : pending_(memory), unnoticed_(memory), pages_(memory) {}
 
   std::uint32_t epoch() const { return epoch_; }
   /// `writer` wrote the page in this epoch. Nobody hears of it before the barrier that ends the epoch.
   void add(PageId page, NodeId writer) { pending_.emplace_back(page, writer); }
   /// Nobody knows when the home writes pages of this region: stacks. Their copies live as long as an epoch.
-  void add_untold(RegionId region);
+  void add_unnoticed(RegionId region);
   /// A barrier: the notices of this epoch reach everybody, and the next epoch begins.
   void publish();
   /// Whether a node other than `reader` wrote the page in an ended epoch, from epoch `since` on.
@@ -61,7 +61,7 @@ class WriteNotices {
   using Notices = std::array<Notice, chunk_pages>;
   std::uint32_t epoch_ = 0;
   std::pmr::vector<std::pair<PageId, NodeId>> pending_;
-  RegionSet untold_;
+  RegionSet unnoticed_;
   PageTable<Notices> pages_;
 };
 
@@ -107,14 +107,14 @@ class NodePages {
 
   /// drop() at a barrier of the team that ends an interval in this mode (page_sharing.hpp): what nodes write in flag
   /// mode comes home without notices.
-  void end_interval(FlagMode mode) {
-    if (notices_ && mode != FlagMode::off) drop(Sync::acquire);
+  void end_interval(SingleWriterMode mode) {
+    if (notices_ && mode != SingleWriterMode::off) drop(Sync::acquire);
     drop(Sync::barrier);
   }
 
   /// In flag mode the node gives up its copy of a page of another node, or the right to write it.
   /// A twinned page loses its twin: returns its index among the twinned pages. Precondition: its changes are home.
-  std::optional<std::size_t> give_up(PageId page, bool keeps_reading);
+  std::optional<std::size_t> downgrade(PageId page, bool keeps_reading);
 
   /// Number of home pages that `process` wrote since the last barrier. Resets it (barrier phase 4).
   std::uint64_t take_dirty_home_pages(ProcessId process);
@@ -175,7 +175,7 @@ class NodePages {
     if (!opened_.empty()) add_opened(process, first, pages, owner, access);
   }
   void add_opened(ProcessId process, PageId first, std::uint64_t pages, Owner owner, Access access);
-  bool hears_of_all_writes();
+  bool receives_all_notices();
   void clean_copies();
   const Entry* find(PageId page) const;
   bool is_due(const Twinned& twinned, ProcessId process, Flushes flushes) const;
@@ -188,7 +188,7 @@ class NodePages {
   std::uint32_t processes_;
   WriteNotices* notices_;
   HomePages home_pages_;
-  std::uint32_t heard_ = 0;      ///< epochs, with `notices_`
+  std::uint32_t received_ = 0;   ///< epochs, with `notices_`
   std::uint32_t copy_age_ = 1;   ///< drops of remote copies so far, +1
   std::uint32_t write_age_ = 1;  ///< barriers so far, +1
   std::pmr::vector<Twinned> twinned_;

@@ -117,12 +117,12 @@ static double compute_meanwhile(int burst) {
     now = now_ns();
     if (now - before < shortest) shortest = now - before;
   }
-  const double longest_look_ns = 2e3 + 5 * shortest;
+  const double longest_poll_ns = 2e3 + 5 * shortest;
   double lost = 0;
   for (const double end = now + meanwhile_ns(burst); now < end;) {
     const double before = now;
     now = now_ns();
-    if (now - before > longest_look_ns) lost += now - before;
+    if (now - before > longest_poll_ns) lost += now - before;
   }
   return lost;
 }
@@ -371,7 +371,7 @@ static void sample_faults(pages memory, struct setting setting) {
 
 /* The last thread of a node changes `words` words of 4 bytes of pages of the next node, under a lock of its own: at the
  * release their diffs go home. The time by page. */
-static void sample_release(pages memory, struct setting setting, int words, bool is_told) {
+static void sample_release(pages memory, struct setting setting, int words, bool is_reported) {
   const int threads = setting.nodes * setting.per_node;
   const int burst = setting.is_together ? setting.burst : 1;
   /* One lock for each size where one node acts, so that sizes have managers in turn: some releases stay on the node. */
@@ -406,7 +406,7 @@ static void sample_release(pages memory, struct setting setting, int words, bool
   }
   for (int i = 0; i < lock_count; ++i) omp_destroy_lock(&locks[i]);
   free(locks);
-  if (!is_told) return;
+  if (!is_reported) return;
   char name[32];
   snprintf(name, sizeof name, "release.%d", words);
   print_samples(name, samples, setting.wanted);
@@ -521,16 +521,16 @@ static void stream_piece(struct ring* ring) {
 static void sample_streams(pages memory, struct setting setting) {
   const int wanted = setting.wanted, per_node = setting.per_node;
   /* Threads that take turns on too few processors are not at memory at once. */
-  const int companies = per_node > 1 && setting.has_room ? 2 : 1;
-#pragma omp parallel firstprivate(memory, wanted, per_node, companies)
+  const int team_sizes = per_node > 1 && setting.has_room ? 2 : 1;
+#pragma omp parallel firstprivate(memory, wanted, per_node, team_sizes)
   {
     const int self = omp_get_thread_num();
-    const bool takes_part = self < (companies > 1 ? per_node : 1);
+    const bool takes_part = self < (team_sizes > 1 ? per_node : 1);
     struct ring ring = {NULL, 0, 0};
     if (takes_part) ring = new_ring();
     pages first_flag = own_page(memory, 0, pages_each, 0);
-    for (int i = 0; i < wanted * companies; ++i) {
-      const int active = i % companies ? per_node : 1;
+    for (int i = 0; i < wanted * team_sizes; ++i) {
+      const int active = i % team_sizes ? per_node : 1;
       const double mark = 1e6 + i; /* no sample of other quantities has left it there */
 #pragma omp barrier
       if (self == 0) {
@@ -543,7 +543,7 @@ static void sample_streams(pages memory, struct setting setting) {
         stream_piece(&ring);
         const double time = read_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
         first_flag[0] = mark;
-        (i % companies ? singles : samples)[i / companies] = time;
+        (i % team_sizes ? singles : samples)[i / team_sizes] = time;
       } else if (self < active) {
         own_page(memory, self, pages_each, 0)[0] = mark;
         while (first_flag[0] != mark) stream_piece(&ring);
@@ -552,7 +552,7 @@ static void sample_streams(pages memory, struct setting setting) {
     if (takes_part) free_ring(ring);
   }
   print_samples("stream.alone", samples, wanted);
-  if (companies > 1) print_samples("stream.together", singles, wanted);
+  if (team_sizes > 1) print_samples("stream.together", singles, wanted);
 }
 
 /* Bare loops of operations on a page at home here, and at home with the last thread. From here on the run is in flag

@@ -74,7 +74,7 @@ void Admission::take_new() {
   }
 }
 
-Admission::Verdict Admission::hear(Visitor& visitor) const {
+Admission::Verdict Admission::read_name(Visitor& visitor) const {
   auto* bytes = reinterpret_cast<std::byte*>(&visitor.hello);
   while (visitor.have < sizeof(Hello)) {
     const ssize_t more = recv(visitor.socket, bytes + visitor.have, sizeof(Hello) - visitor.have, MSG_DONTWAIT);
@@ -96,7 +96,7 @@ std::optional<Admission::Arrival> Admission::next(int milliseconds) {
     take_new();
     if (error_ != 0) return std::nullopt;
     for (std::size_t i = 0; i < visitors_.size();) {
-      const Verdict verdict = hear(visitors_[i]);
+      const Verdict verdict = read_name(visitors_[i]);
       if (verdict == Verdict::waits) {
         ++i;
         continue;

@@ -48,7 +48,7 @@ class Admission {
   enum class Verdict { waits, goes, is_known };
 
   void take_new();
-  Verdict hear(Visitor& visitor) const;
+  Verdict read_name(Visitor& visitor) const;
   bool knows_secret(const Hello& hello) const;
 
   int listener_;

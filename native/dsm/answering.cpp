@@ -71,7 +71,7 @@ std::uint32_t newest_generation() {
   return std::max(answering.passed_generation, generation());
 }
 
-void heed_passing(std::uint32_t passed) {
+void note_passing(std::uint32_t passed) {
   answering.passed_generation = std::max(answering.passed_generation, passed);
 }
 

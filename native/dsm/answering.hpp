@@ -29,7 +29,7 @@ void answer_value(ProcessId to, std::uint64_t value) REQUIRES(handling);
 /// The newest generation of regions that this process knows, or a process that came here for a lock or a barrier.
 std::uint32_t newest_generation() REQUIRES(handling);
 /// A process that comes for a lock or a barrier knows this generation.
-void heed_passing(std::uint32_t generation) REQUIRES(handling);
+void note_passing(std::uint32_t generation) REQUIRES(handling);
 
 /// Holds the answer to a question that this process asks itself.
 struct Mailbox {

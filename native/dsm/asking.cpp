@@ -14,11 +14,11 @@
 #include "native/dsm/ending.hpp"
 #include "native/dsm/launcher.hpp"
 #include "native/dsm/modelled_messages.hpp"
-#include "native/dsm/offices.hpp"
 #include "native/dsm/processors.hpp"
+#include "native/dsm/request_handlers.hpp"
 #include "native/dsm/service.hpp"
 #include "native/dsm/sockets.hpp"
-#include "native/dsm/standing.hpp"
+#include "native/dsm/stop_the_world.hpp"
 #include "native/dsm/timeline_log.hpp"
 #include "native/program/ending.hpp"
 

@@ -8,14 +8,14 @@
 #include "native/dsm/clock.hpp"
 #include "native/dsm/coherence.hpp"
 #include "native/dsm/counting.hpp"
+#include "native/dsm/downgrades.hpp"
 #include "native/dsm/emulation.hpp"
 #include "native/dsm/flags.hpp"
 #include "native/dsm/lock_names.hpp"
 #include "native/dsm/node.hpp"
-#include "native/dsm/offices.hpp"
 #include "native/dsm/opened_pages.hpp"
-#include "native/dsm/recalls.hpp"
-#include "native/dsm/standing.hpp"
+#include "native/dsm/request_handlers.hpp"
+#include "native/dsm/stop_the_world.hpp"
 #include "native/dsm/synchronisation.hpp"
 #include "native/dsm/timeline_log.hpp"
 #include "native/dsm/write_notices.hpp"
@@ -39,11 +39,11 @@ program::AtomicOutcome operate_at_home(const Place& place, std::uintptr_t addres
                                        const program::AtomicOperation& operation, std::uint64_t& number)
     REQUIRES(application) {
   void* const memory = find_range(address)->view_of(address);
-  const bool is_in_flags = are_all_in_flag_mode();
+  const bool is_single_writer = are_all_in_single_writer_mode();
   if (place.owner != Owner::remote && self.layout.nodes == 1) return program::operate(operation, memory);
   if (place.owner == Owner::home) {
     const Held nothing_else_is_handled(handling);
-    if (may_operate_now(place.address, is_in_flags)) return program::operate(operation, memory);
+    if (may_operate_now(place.address, is_single_writer)) return program::operate(operation, memory);
   }
   const Begun begun = begin();
   count_message(place.home, MessageKind::atomic_request, atomic_payload.count);
@@ -52,7 +52,7 @@ program::AtomicOutcome operate_at_home(const Place& place, std::uintptr_t addres
   const Head question{.kind = WireKind::atomic,
                       .bytes = sizeof asked_for,
                       .address = place.address,
-                      .value = is_in_flags ? PageWish::of(place.id, Right::write).number : 0};
+                      .value = is_single_writer ? PageWish::of(place.id, Right::write).number : 0};
   if (place.owner == Owner::home) {
     ask(place.home, question, &asked_for, &outcome);
   } else {
@@ -113,7 +113,8 @@ program::AtomicOutcome operate_in_lock(std::uintptr_t address, const program::At
 }
 
 void begin_fence() REQUIRES(application) {
-  if (begins_before_operation(self.layout.threads_per_node)) change_flag_mode(FlagEvent::touch_after_meeting);
+  if (begins_before_operation(self.layout.threads_per_node))
+    change_single_writer_mode(SingleWriterEvent::touch_after_meeting);
   give_way();
   flush(Sync::acquire);
 }
@@ -170,7 +171,7 @@ bool take_trap(const siginfo_t& info, ucontext_t& machine) {
     const BlockedSignals blocked;
     if (info.si_code == TRAP_TRACE) return take_followed_step(machine);
     if (take_rest_trap(machine)) {
-      stand_still_if_asked();
+      stop_if_asked();
       return true;
     }
   }
@@ -180,11 +181,11 @@ bool take_trap(const siginfo_t& info, ucontext_t& machine) {
   const BlockedSignals blocked;
   come_to_wait();
   expect_load(address);
-  stand_still_if_asked();
+  stop_if_asked();
   return true;
 }
 
-void hear_of_library(const char* path, std::size_t /*bytes_of_variables*/) {
+void note_library(const char* path, std::size_t /*bytes_of_variables*/) {
   if (!is_initial()) return;  // once is enough
   gomp::message({"note: ", path, " comes by dlopen: each process has its own variables of it. If threads share them, ",
                  "link it to the program"});
@@ -216,7 +217,7 @@ bool operate_on_shared(std::uintptr_t code, std::uintptr_t address, const Atomic
     begin_work();
   }
   spend(Spent::lock, begun);
-  stand_still_if_asked();
+  stop_if_asked();
   return true;
 }
 
@@ -234,7 +235,7 @@ void fence_shared() {
     end_fence();
   }
   begin_work();
-  stand_still_if_asked();
+  stop_if_asked();
 }
 
 }  // namespace sdsm::program

@@ -9,10 +9,10 @@
 #include "native/dsm/asking.hpp"
 #include "native/dsm/coherence.hpp"
 #include "native/dsm/counting.hpp"
+#include "native/dsm/downgrades.hpp"
 #include "native/dsm/memory.hpp"
 #include "native/dsm/node.hpp"
-#include "native/dsm/recalls.hpp"
-#include "native/program/looks.hpp"
+#include "native/program/polls.hpp"
 
 namespace sdsm::dsm {
 namespace {
@@ -22,13 +22,13 @@ constexpr std::uint8_t trap = 0xcc;    // int3
 
 // In ticks: of 2 ms of the thread's processor time, or pauses. Following 512 instructions takes about 1 ms, and the
 // time between doubles; a question takes about 0.1 ms.
-constexpr std::uint64_t first_look = 50, least_between_questions = 5;
+constexpr std::uint64_t first_poll = 50, least_between_questions = 5;
 constexpr std::uint64_t ticks_each_question = 8;  ///< as a part of all ticks so far
-constexpr unsigned steps_each_look = 512;
+constexpr unsigned steps_each_poll = 512;
 /// From the run-time's own code, which begins to follow after a pause, to the program's.
 constexpr unsigned most_steps_outside = 512;
 
-using program::Look;
+using program::Poll;
 
 /// A look as other nodes hear of it. Who stored there itself has a twin.
 struct SeenValue {
@@ -38,19 +38,19 @@ struct SeenValue {
   std::uint32_t bytes = 0;
   std::uint32_t home = 0;  ///< node
 };
-constexpr std::size_t most_looks = 64;
-static_assert(most_looks * sizeof(SeenValue) <= most_payload);
+constexpr std::size_t most_polls = 64;
+static_assert(most_polls * sizeof(SeenValue) <= most_payload);
 
 /// Since the thread's last event of the protocol.
 struct Turning {
   std::uint64_t events = 0;
   std::uint64_t ticks = 0;
-  std::uint64_t next_look = first_look;
+  std::uint64_t next_poll = first_poll;
   std::uint64_t next_question = 0;
-  unsigned steps = steps_each_look;  ///< that are left of this look
+  unsigned steps = steps_each_poll;  ///< that are left of this look
   unsigned steps_outside = 0;        ///< of the program's code, that are left
   bool is_followed = false;
-  std::array<Look, most_looks> looks{};
+  std::array<Poll, most_polls> polls{};
   std::size_t count = 0;
 };
 constinit Turning turning GUARDED_BY(application);
@@ -63,23 +63,23 @@ std::uint64_t events_now() REQUIRES(application) {
 
 bool is_alone() REQUIRES(application) {
   if (turning.events != events_now()) turning = {.events = events_now()};
-  return !plays_jiajia() && !is_flag_mode_due();
+  return !plays_jiajia() && !is_single_writer_mode_due();
 }
 
-std::optional<Look> look_of(const greg_t* registers) {
+std::optional<Poll> poll_of(const greg_t* registers) {
   const auto at = static_cast<std::uintptr_t>(registers[REG_RIP]);
   if (!program::program_image.is_own_code(at + program::longest_instruction)) return std::nullopt;
   const auto* const code = reinterpret_cast<const std::uint8_t*>(at);
-  return *code == trap ? std::nullopt : program::look_of(code, registers);
+  return *code == trap ? std::nullopt : program::poll_of(code, registers);
 }
 
-void note_look(const greg_t* registers) REQUIRES(application) {
-  const std::optional<Look> look = look_of(registers);
-  if (!look || turning.count == most_looks || find_range(look->address) == nullptr) return;
-  if (page_down(look->address) != page_down(look->address + look->bytes - 1)) return;
-  const auto* const end = turning.looks.begin() + turning.count;
-  const auto is_same = [&](const Look& one) { return one.address == look->address && one.bytes >= look->bytes; };
-  if (std::none_of(turning.looks.cbegin(), end, is_same)) turning.looks[turning.count++] = *look;
+void note_poll(const greg_t* registers) REQUIRES(application) {
+  const std::optional<Poll> poll = poll_of(registers);
+  if (!poll || turning.count == most_polls || find_range(poll->address) == nullptr) return;
+  if (page_down(poll->address) != page_down(poll->address + poll->bytes - 1)) return;
+  const auto* const end = turning.polls.begin() + turning.count;
+  const auto is_same = [&](const Poll& one) { return one.address == poll->address && one.bytes >= poll->bytes; };
+  if (std::none_of(turning.polls.cbegin(), end, is_same)) turning.polls[turning.count++] = *poll;
 }
 
 void stop_following(greg_t* registers) REQUIRES(application) {
@@ -94,10 +94,10 @@ std::uint64_t value_at(const std::byte* place, std::uint32_t bytes) {
 }
 
 /// Returns how many there are.
-std::size_t collect(std::array<SeenValue, most_looks>& seen) REQUIRES(application) {
+std::size_t collect(std::array<SeenValue, most_polls>& seen) REQUIRES(application) {
   std::size_t count = 0;
   for (std::size_t i = 0; i < turning.count; ++i) {
-    const auto [address, bytes] = turning.looks[i];
+    const auto [address, bytes] = turning.polls[i];
     Place place;
     if (!find_place(address, place)) continue;
     const Range& range = *find_range(address);
@@ -111,7 +111,7 @@ std::size_t collect(std::array<SeenValue, most_looks>& seen) REQUIRES(applicatio
 }
 
 bool have_others_changed() REQUIRES(application) {
-  std::array<SeenValue, most_looks> seen;
+  std::array<SeenValue, most_polls> seen;
   const std::size_t count = collect(seen);
   const Head question{.kind = WireKind::seen_values, .bytes = static_cast<std::uint32_t>(count * sizeof seen[0])};
   bool is_changed = false;
@@ -140,11 +140,11 @@ bool waits_blindly(ucontext_t& machine, Interrupted how) {
   greg_t* const registers = machine.uc_mcontext.gregs;
   if (how == Interrupted::by_timer) ++turning.ticks;
   const bool is_inside = program::program_image.is_own_code(static_cast<std::uintptr_t>(registers[REG_RIP]));
-  if (turning.ticks >= turning.next_look && (is_inside || how == Interrupted::after_pause)) {
+  if (turning.ticks >= turning.next_poll && (is_inside || how == Interrupted::after_pause)) {
     turning.is_followed = has_followed = true;
     turning.steps_outside = is_inside ? 0 : most_steps_outside;
     registers[REG_EFL] |= single_step;
-    if (is_inside) note_look(registers);
+    if (is_inside) note_poll(registers);
     return false;
   }
   if (turning.count == 0 || turning.ticks < turning.next_question) return false;
@@ -155,7 +155,7 @@ bool waits_blindly(ucontext_t& machine, Interrupted how) {
 bool is_pause_of_note() {
   if (is_alone()) return false;
   ++turning.ticks;
-  return turning.ticks >= turning.next_look || (turning.count > 0 && turning.ticks >= turning.next_question);
+  return turning.ticks >= turning.next_poll || (turning.count > 0 && turning.ticks >= turning.next_question);
 }
 
 bool take_followed_step(ucontext_t& machine) {
@@ -174,10 +174,10 @@ bool take_followed_step(ucontext_t& machine) {
     return true;
   }
   turning.steps_outside = 0;
-  note_look(registers);
+  note_poll(registers);
   if (--turning.steps > 0) return true;
-  turning.steps = steps_each_look;
-  turning.next_look = 2 * turning.ticks;
+  turning.steps = steps_each_poll;
+  turning.next_poll = 2 * turning.ticks;
   stop_following(registers);
   return true;
 }

@@ -23,21 +23,21 @@
 #include "native/dsm/counting.hpp"
 #include "native/dsm/diff.hpp"
 #include "native/dsm/diff_pieces.hpp"
+#include "native/dsm/downgrades.hpp"
 #include "native/dsm/emulated_network.hpp"
 #include "native/dsm/emulation.hpp"
 #include "native/dsm/flags.hpp"
 #include "native/dsm/library_heap.hpp"
-#include "native/dsm/offices.hpp"
 #include "native/dsm/opened_pages.hpp"
 #include "native/dsm/page_log.hpp"
 #include "native/dsm/page_turns.hpp"
 #include "native/dsm/process_copies.hpp"
-#include "native/dsm/recalls.hpp"
 #include "native/dsm/region_books.hpp"
 #include "native/dsm/regions.hpp"
+#include "native/dsm/request_handlers.hpp"
 #include "native/dsm/stack_news.hpp"
 #include "native/dsm/stacks.hpp"
-#include "native/dsm/standing.hpp"
+#include "native/dsm/stop_the_world.hpp"
 #include "native/dsm/timeline_log.hpp"
 #include "native/dsm/write_notices.hpp"
 #include "native/program/ending.hpp"
@@ -66,7 +66,7 @@ constinit MetOthers met GUARDED_BY(application);
 
 /// What a request says in flag mode; else nothing.
 std::uint64_t wish_of(const Place& place, Access access) {
-  if (!is_in_flag_mode()) return 0;
+  if (!is_in_single_writer_mode()) return 0;
   return PageWish::of(place.id, right_for(access)).number;
 }
 
@@ -80,7 +80,7 @@ bool is_copy_of_stack(const Place& place);
 template <typename Ask>
 void ask_for(std::span<const Place> places, bool has_copy, const std::vector<std::uintptr_t>& kept, Ask ask_home)
     REQUIRES(application, node().mutex) {
-  const bool is_granted = is_in_flag_mode();
+  const bool is_granted = is_in_single_writer_mode();
   for (const Place& place : places) {
     node().arriving.push_back({place.address, has_copy, is_granted && is_copy_of_stack(place)});
   }
@@ -101,7 +101,7 @@ bool is_open_at_home(const Place& place) {
 
 /// Those that the node has no copy of come beside `place`; its tables say so now.
 Fetched with_prefetched(const Place& place) REQUIRES(application, node().mutex) {
-  if (is_in_flag_mode()) return {{place}};
+  if (is_in_single_writer_mode()) return {{place}};
   return with_following(place, [](PageId id, std::uintptr_t address) REQUIRES(application, node().mutex) {
     return !is_arriving(address) && node().pages.prefetch(self.process, id);
   });
@@ -109,7 +109,7 @@ Fetched with_prefetched(const Place& place) REQUIRES(application, node().mutex) 
 
 void count_request(ProcessId home, std::uint64_t further) REQUIRES(application) {
   if (plays_jiajia()) {
-    return count_message(home, jiajia::Message::GETP,
+    return count_message(home, jiajia::MessageKind::GETP,
                          jiajia::header + jiajia::page_request_data + bytes_of_names(further));
   }
   count_message(home, MessageKind::page_request,
@@ -122,8 +122,8 @@ void open_prefetched(const Fetched& fetched, std::uint64_t changed) REQUIRES(app
   for (std::size_t i = 1; i < fetched.count; ++i) {
     const Place& place = fetched.places[i];
     if ((changed >> i & 1) != 0) {
-      give_up_copy(place.id, false);
-    } else if (!is_in_flag_mode() &&
+      downgrade_copy(place.id, false);
+    } else if (!is_in_single_writer_mode() &&
                node().pages.process_permission(self.process, place.id, place.owner) == Permission::read_only) {
       open_page(place, Permission::read_only);
     }
@@ -149,7 +149,7 @@ bool is_copy_of_stack(const Place& place) {
 /// The node's copies of further pages of the stack that `place` is of. Larger pages may have parts of other regions.
 std::vector<HeldCopy> copies_beside(const Place& place) REQUIRES(application, node().mutex) {
   std::vector<HeldCopy> held;
-  if (!is_in_flag_mode() || !is_copy_of_stack(place) || shared_page_bytes() > page_bytes) return held;
+  if (!is_in_single_writer_mode() || !is_copy_of_stack(place) || shared_page_bytes() > page_bytes) return held;
   for (const Place& copy : node().copies.of_stacks) {
     if (copy.home != place.home || copy.address == place.address || held.size() == HeldCopy::most) continue;
     const bool is_twinned = find_twinned(copy.address) != nullptr;
@@ -182,7 +182,7 @@ void fetch(const Place& place, const FaultRule& rule, bool makes_no_progress) RE
   open_prefetched(fetched, changed);
   node().copies.count += fetched.count;
   // In flag mode nobody meets others any more.
-  if ((changed & 1) != 0 && !is_in_flag_mode()) node().copies.operated.push_back(place);
+  if ((changed & 1) != 0 && !is_in_single_writer_mode()) node().copies.operated.push_back(place);
 }
 
 /// In flag mode: the right to write a page of which the node has a copy. The copy may be gone then.
@@ -203,18 +203,18 @@ void resolve(const Place& place, const FaultRule& rule, bool makes_no_progress) 
   if (rule.fetches_page) return fetch(place, rule, makes_no_progress);
   const bool sends = rule.sends_request && rule.owner == Owner::remote;
   if (sends) count_message(place.home, MessageKind::write_request, control_payload.count);
-  if (sends && rule.makes_twin && is_in_flag_mode()) return upgrade(place);
+  if (sends && rule.makes_twin && is_in_single_writer_mode()) return upgrade(place);
   if (rule.makes_twin) make_twin(place);
   if (sends) tell(place.home, {.kind = WireKind::write_request, .address = place.address});
 }
 
 /// The next touch of memory traps.
 void stop_at_next_touch() REQUIRES(application, node().mutex) {
-  if (met.meet(is_flag_mode_due())) shut_all_pages();
+  if (met.meet(is_single_writer_mode_due())) shut_all_pages();
 }
 
 Meeting meeting_at(const Place& place, bool is_changed_by_operation) REQUIRES(application, node().mutex) {
-  if (!is_flag_mode_due()) return Meeting::none;
+  if (!is_single_writer_mode_due()) return Meeting::none;
   const auto& operated = node().copies.operated;
   const bool is_copy =
       std::any_of(operated.begin(), operated.end(), [&](const Place& copy) { return copy.address == place.address; });
@@ -230,7 +230,7 @@ OwnPage ask_for_own_page(const Place& place, Access access) REQUIRES(application
   node().mutex.unlock();
   const OwnPage granted = OwnPage::of(ask(place.home, question).value);
   node().mutex.lock();
-  if (granted.is_changed && is_in_flag_mode()) drop_stack_copies();
+  if (granted.is_changed && is_in_single_writer_mode()) drop_stack_copies();
   confirm_grant(place.home);
   return granted;
 }
@@ -292,7 +292,7 @@ void keep_pages_for_instruction(const At& at, std::uintptr_t page) REQUIRES(appl
 }
 
 /// A companion has lost its copies of stacks to this thread before it could use them: now they are its for a while.
-bool are_stacks_kept_by_companion() REQUIRES(application, node().mutex) {
+bool are_stacks_kept_by_local_peer() REQUIRES(application, node().mutex) {
   return node().kept_stacks.by != self.process && now_ns() < node().kept_stacks.until_ns;
 }
 
@@ -301,9 +301,9 @@ bool are_stacks_kept_by_companion() REQUIRES(application, node().mutex) {
 void open_resting_behind(const Place& place) REQUIRES(application, node().mutex) {
   constexpr std::uint64_t most = 64;
   const RegionInfo& info = region(index_of(place.id.region));
-  const bool is_settled = info.placement != Placement::first_touch;
-  const bool is_alone = self.layout.threads_per_node == 1 && !node().shares_pages && !is_in_flag_mode();
-  if (!is_settled || !is_alone || self.home_pages != HomePages::read_only || shared_page_bytes() > page_bytes) return;
+  const bool is_placed = info.placement != Placement::first_touch;
+  const bool is_alone = self.layout.threads_per_node == 1 && !node().shares_pages && !is_in_single_writer_mode();
+  if (!is_placed || !is_alone || self.home_pages != HomePages::read_only || shared_page_bytes() > page_bytes) return;
   const Range& range = *find_range(place.address);
   const auto opens = [&](std::uintptr_t page, const PageId& id) REQUIRES(application, node().mutex) {
     return home_of_page(range, page, info, id) == self.process && rests(page) &&
@@ -325,7 +325,8 @@ void open_resting_behind(const Place& place) REQUIRES(application, node().mutex)
 
 bool has_to_send_stacks_first(const Place& place, Access access, bool makes_no_progress)
     REQUIRES(application, node().mutex) {
-  if (!sends_other_stacks_first(flag_mode_here(), access, is_copy_of_stack(place), makes_no_progress)) return false;
+  if (!sends_other_stacks_first(single_writer_mode_here(), access, is_copy_of_stack(place), makes_no_progress))
+    return false;
   const auto is_other_stack = [&](const Place& twinned) {
     return twinned.address != 0 && twinned.address != place.address && is_copy_of_stack(twinned);
   };
@@ -333,14 +334,14 @@ bool has_to_send_stacks_first(const Place& place, Access access, bool makes_no_p
 }
 
 bool has_to_wait_for_stack(const Place& place) REQUIRES(application, node().mutex) {
-  if (!is_asked_for_alone(flag_mode_here(), is_copy_of_stack(place))) return false;
+  if (!is_asked_for_alone(single_writer_mode_here(), is_copy_of_stack(place))) return false;
   return std::any_of(node().arriving.begin(), node().arriving.end(),
                      [](const Arriving& one) { return one.is_of_stack; });
 }
 
 /// Returns the fault's kind; none where the page was only to be opened again.
 std::optional<FaultKind> take_fault(const Place& place, Access access, const At& at) REQUIRES(application) {
-  if (met.go_on()) change_flag_mode(FlagEvent::touch_after_meeting);
+  if (met.go_on()) change_single_writer_mode(SingleWriterEvent::touch_after_meeting);
   take_turn_for(place.address);
   await_room_on_wire(place.home);
   const NodeGuard guard;
@@ -348,13 +349,13 @@ std::optional<FaultKind> take_fault(const Place& place, Access access, const At&
   std::optional<FaultKind> kind;
   OwnPage granted{Right::write, false};
   bool is_allowed = false;
-  const bool makes_no_progress = is_in_flag_mode() && needs_several(at, place.address, processor_time_ns());
+  const bool makes_no_progress = is_in_single_writer_mode() && needs_several(at, place.address, processor_time_ns());
   if (take_stack_news()) drop_stack_copies();
   for (;;) {
     // What the home answers has to be newer than what this thread stored.
     if (!is_allowed) await_late_diffs();
     if (!is_allowed &&
-        (is_arriving(place.address) || is_being_given_up(place.address) || has_to_wait_for_stack(place))) {
+        (is_arriving(place.address) || is_being_downgraded(place.address) || has_to_wait_for_stack(place))) {
       node().mutex.wait_for(node().arrival);
       continue;
     }
@@ -363,7 +364,7 @@ std::optional<FaultKind> take_fault(const Place& place, Access access, const At&
       // A companion may have asked for another stack meanwhile.
       const bool has_to_wait_again = is_allowed && is_copy_of_stack(place);
       const bool sends_first = !has_to_wait_again && has_to_send_stacks_first(place, access, makes_no_progress);
-      if (sends_first && are_stacks_kept_by_companion()) {
+      if (sends_first && are_stacks_kept_by_local_peer()) {
         node().mutex.unlock();
         sched_yield();
         node().mutex.lock();
@@ -375,13 +376,13 @@ std::optional<FaultKind> take_fault(const Place& place, Access access, const At&
         continue;
       }
       // A copy that was asked for before flag mode goes when the last process of the node enters it.
-      is_allowed = place.owner == Owner::remote && is_in_flag_mode();
+      is_allowed = place.owner == Owner::remote && is_in_single_writer_mode();
       kind = pages.access(self.process, place.id, place.home, place.owner, access);
       log_in_turn({.value = place.id.index, .object = index_of(place.id.region), .fault = *kind});
       resolve(place, rule_of(*kind), makes_no_progress);
       ++asked.faults[static_cast<std::size_t>(*kind)];
       // Late changes may have been awaited meanwhile: its home may have asked a companion for it back already.
-      if (is_being_given_up(place.address)) is_allowed = false;
+      if (is_being_downgraded(place.address)) is_allowed = false;
     } else if (!is_allowed && place.owner != Owner::remote && node().shares_pages) {
       granted = ask_for_own_page(place, access);
       is_allowed = true;
@@ -400,7 +401,7 @@ std::optional<FaultKind> take_fault(const Place& place, Access access, const At&
   met.open();
   if (place.owner == Owner::remote && is_open_at_home(place)) note_open_stack();
   if (!kind && access == Access::read && place.owner == Owner::home) open_resting_behind(place);
-  if (is_in_flag_mode()) {
+  if (is_in_single_writer_mode()) {
     keep_pages_for_instruction(at, place.address);
     watch_page(place.address);
   }
@@ -469,7 +470,8 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   } else {
     if (const auto taken = take_fault(place, access, at_fault(*machine))) kind = static_cast<std::size_t>(*taken);
   }
-  if (!is_write && is_in_flag_mode()) come_to_load(instruction, reinterpret_cast<std::uintptr_t>(info->si_addr));
+  if (!is_write && is_in_single_writer_mode())
+    come_to_load(instruction, reinterpret_cast<std::uintptr_t>(info->si_addr));
   send_long_page_log();
   send_long_timeline_log();
   resume_work(entered);
@@ -478,7 +480,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   } else {
     spend(Spent::protect, begun);
   }
-  stand_still_if_asked();
+  stop_if_asked();
   errno = saved_errno;
 }
 
@@ -499,7 +501,7 @@ void count_diff(const Place& place, std::uint32_t bytes) REQUIRES(application) {
 
 /// Companions may not change the pages of which this process's acquire is about to drop the node's copies. Their
 /// service threads shut them, while their application threads cannot: this process holds the node.
-void shut_companions() REQUIRES(application) {
+void shut_local_peers() REQUIRES(application) {
   const std::uint32_t first = index_of(own_node()) * self.layout.threads_per_node;
   for (std::uint32_t i = first; i < first + self.layout.threads_per_node; ++i) {
     if (ProcessId{i} != self.process) ask(ProcessId{i}, {.kind = WireKind::shut_copies});
@@ -601,16 +603,16 @@ Diffs diffs GUARDED_BY(application);
 
 /// The caller holds the node, so no companion goes on while changes are still on their way. Precondition: late ones are
 /// at home. What a service thread sent on another connection must not come after what changed since.
-void flush_held(Sync sync, bool are_companions_shut = false) REQUIRES(application, node().mutex) {
+void flush_held(Sync sync, bool are_local_peers_shut = false) REQUIRES(application, node().mutex) {
   if (self.layout.threads_per_node == 1) {
     diffs.count_early();
     diffs.send_each(sync);
     return;
   }
   {
-    std::optional<StandStill> nobody_stores;
-    const bool is_open_stack = !are_companions_shut && !node().copies.of_stacks.empty();
-    if (stand_still_at(flag_mode_here(), is_open_stack, false)) nobody_stores.emplace();
+    std::optional<StopTheWorld> nobody_stores;
+    const bool is_open_stack = !are_local_peers_shut && !node().copies.of_stacks.empty();
+    if (stops_the_world(single_writer_mode_here(), is_open_stack, false)) nobody_stores.emplace();
     diffs.find(sync);
   }
   diffs.count_early();
@@ -620,7 +622,7 @@ void flush_held(Sync sync, bool are_companions_shut = false) REQUIRES(applicatio
 /// Drops the node's copies in mid-interval, behind what was changed in them.
 void drop_copies() REQUIRES(application, node().mutex) {
   await_late_diffs();
-  if (self.layout.threads_per_node > 1) shut_companions();
+  if (self.layout.threads_per_node > 1) shut_local_peers();
   flush_held(Sync::acquire, true);
   drop_all_copies();
   shut_copies();
@@ -636,11 +638,11 @@ void drop_stack_copies(std::span<const std::uintptr_t> kept) {
     return std::find(kept.begin(), kept.end(), place.address) != kept.end();
   };
   if (std::all_of(of_stacks.begin(), of_stacks.end(), stays)) return;
-  if (self.layout.threads_per_node > 1) shut_companions();
+  if (self.layout.threads_per_node > 1) shut_local_peers();
   flush_held(Sync::acquire, true);
   std::erase_if(of_stacks, [&](const Place& place) REQUIRES(node().mutex) {
     if (stays(place)) return false;
-    give_up_copy(place.id, false);
+    downgrade_copy(place.id, false);
     return true;
   });
   shut_copies();
@@ -648,14 +650,14 @@ void drop_stack_copies(std::span<const std::uintptr_t> kept) {
 
 /// By a synchronisation between barriers.
 Concerned concerned_copies() REQUIRES(application, node().mutex) {
-  return node().copies.concerned(common_flag_mode());
+  return node().copies.concerned(common_single_writer_mode());
 }
 
 /// At a barrier of the team: what becomes of the node's pages. False if a companion has seen to it, or will.
 bool begin_interval_of_node() REQUIRES(application, node().mutex) {
   if (has_notices()) return end_epoch();
   if (index_of(self.process) % self.layout.threads_per_node != 0) return false;
-  node().pages.end_interval(flag_mode_here());
+  node().pages.end_interval(single_writer_mode_here());
   return true;
 }
 
@@ -737,7 +739,7 @@ void flush(Sync sync, const Grant* granted) {
   if (plays_jiajia()) return change_interval(sync);
   const Begun begun = begin();
   end_turn();
-  if (self.layout.threads_per_node > 1 && sends_while_others_go_on(sync, common_flag_mode())) {
+  if (self.layout.threads_per_node > 1 && sends_while_others_go_on(sync, common_single_writer_mode())) {
     {
       const NodeGuard guard;
       await_late_diffs();
@@ -745,7 +747,7 @@ void flush(Sync sync, const Grant* granted) {
     }
     diffs.count_early();
     diffs.send();
-  } else if (sync == Sync::barrier || (sync == Sync::gang && !are_all_in_flag_mode())) {
+  } else if (sync == Sync::barrier || (sync == Sync::gang && !are_all_in_single_writer_mode())) {
     // A companion may have stored it, and tells others by a plain store: it must not find its change sent by this
     // thread, and yet not at home.
     const NodeGuard guard;
@@ -755,7 +757,7 @@ void flush(Sync sync, const Grant* granted) {
     const NodeGuard guard;
     await_late_diffs();
     log_flush(sync, granted);
-    if (concerned_copies() != Concerned::none) flush_held(flushed_as(sync, flag_mode_here()));
+    if (concerned_copies() != Concerned::none) flush_held(flushed_as(sync, single_writer_mode_here()));
   }
   spend(Spent::diff, begun);
 }
@@ -806,19 +808,19 @@ void drop(Sync sync) {
   spend(Spent::protect, begun);
 }
 
-void give_up_copy(PageId page, bool keeps_reading) {
-  const auto twin = node().pages.give_up(page, keeps_reading);
+void downgrade_copy(PageId page, bool keeps_reading) {
+  const auto twin = node().pages.downgrade(page, keeps_reading);
   if (twin) node().twinned.erase(node().twinned.begin() + static_cast<std::ptrdiff_t>(*twin));
 }
 
 void send_stacks_home() {
-  if (!is_in_flag_mode()) return;
+  if (!is_in_single_writer_mode()) return;
   const NodeGuard guard;
   await_late_diffs();
   if (!node().copies.of_stacks.empty()) flush_held(Sync::release);
 }
 
-bool look_at_stacks_anew() {
+bool refetch_stacks() {
   const NodeGuard guard;
   const bool has_copies = !node().copies.of_stacks.empty();
   drop_stack_copies();
@@ -830,16 +832,16 @@ void meet_others() {
   stop_at_next_touch();
 }
 
-void join_flag_mode(std::atomic<FlagMode>& flag_mode, FlagMode wanted) {
+void join_single_writer_mode(std::atomic<SingleWriterMode>& single_writer_mode, SingleWriterMode wanted) {
   const NodeGuard guard;
-  const FlagMode before = flag_mode;
-  flag_mode = std::max(before, wanted);
-  if (before != FlagMode::off) return;
+  const SingleWriterMode before = single_writer_mode;
+  single_writer_mode = std::max(before, wanted);
+  if (before != SingleWriterMode::off) return;
   {
     const Held nothing_is_handled(handling);
-    shut_for_flag_mode();
+    shut_for_single_writer_mode();
   }
-  if (++node().in_flag_mode == self.layout.threads_per_node) {
+  if (++node().in_single_writer_mode == self.layout.threads_per_node) {
     flush_held(Sync::acquire);
     drop_all_copies();
   }

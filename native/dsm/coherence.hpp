@@ -72,18 +72,19 @@ void drop(Sync sync) REQUIRES(application) EXCLUDES(node().mutex);
 
 /// This thread has met others by an operation of its own (models/page_sharing.hpp).
 void meet_others() REQUIRES(application) EXCLUDES(node().mutex);
-/// This process's part of change_flag_mode() (recalls.hpp).
-void join_flag_mode(std::atomic<FlagMode>& flag_mode, FlagMode wanted) REQUIRES(application) EXCLUDES(node().mutex);
+/// This process's part of change_single_writer_mode() (recalls.hpp).
+void join_single_writer_mode(std::atomic<SingleWriterMode>& single_writer_mode, SingleWriterMode wanted)
+    REQUIRES(application) EXCLUDES(node().mutex);
 /// The node's tables forget all copies. Precondition: all of its processes have shut them, and what they changed is on
 /// its way.
 void drop_all_copies() REQUIRES(node().mutex);
 /// The same for one copy, or for the right to write it.
-void give_up_copy(PageId page, bool keeps_reading) REQUIRES(node().mutex);
+void downgrade_copy(PageId page, bool keeps_reading) REQUIRES(node().mutex);
 
 /// In flag mode, of stacks of other processes, which have them open for good (recalls.hpp): what was changed in their
 /// copies goes home; or the copies are dropped, if there are any.
 void send_stacks_home() REQUIRES(application) EXCLUDES(node().mutex);
-bool look_at_stacks_anew() REQUIRES(application) EXCLUDES(node().mutex);
+bool refetch_stacks() REQUIRES(application) EXCLUDES(node().mutex);
 
 /// Sends `pages` pages from `begin` on to their homes. Zeros::are_there: pages of zeros need not go, as the homes have
 /// zeros already.

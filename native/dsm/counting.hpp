@@ -37,7 +37,7 @@ inline void count_message_of_kind(ProcessId to, std::size_t kind, std::uint64_t 
 inline void count_message(ProcessId to, MessageKind kind, std::uint64_t bytes) REQUIRES(application) {
   count_message_of_kind(to, static_cast<std::size_t>(kind), bytes);
 }
-inline void count_message(ProcessId to, jiajia::Message kind, Bytes bytes) REQUIRES(application) {
+inline void count_message(ProcessId to, jiajia::MessageKind kind, Bytes bytes) REQUIRES(application) {
   count_message_of_kind(to, static_cast<std::size_t>(kind), static_cast<std::uint64_t>(bytes.count));
 }
 
@@ -62,7 +62,7 @@ inline void count_served(ProcessId to, MessageKind kind, std::uint64_t bytes) RE
   ++served.messages_by_kind[static_cast<std::size_t>(kind)];
   count_served(to, bytes);
 }
-inline void count_served(ProcessId to, jiajia::Message kind, Bytes bytes) REQUIRES(handling) {
+inline void count_served(ProcessId to, jiajia::MessageKind kind, Bytes bytes) REQUIRES(handling) {
   if (is_on_own_node(to)) return;
   ++served.messages_by_kind[static_cast<std::size_t>(kind)];
   count_served(to, static_cast<std::uint64_t>(bytes.count));

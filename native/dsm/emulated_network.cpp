@@ -101,12 +101,12 @@ void await_room_on_wire(ProcessId to) {
   if (!is_emulating() || is_on_own_node(to)) return;
   // The rest is for messages that somebody waits for.
   constexpr std::uint32_t most = most_messages_underway / 2;
-  constexpr std::uint64_t look_again_ns = 100'000;
+  constexpr std::uint64_t check_again_ns = 100'000;
   const auto count = [&] {
     const program::MutexLock lock(wires->mutex);
     return wires->down[index_of(self.machines.node_of(to))].count;
   };
-  while (count() >= most) wait_until(now_ns() + look_again_ns);
+  while (count() >= most) wait_until(now_ns() + check_again_ns);
 }
 
 std::uint64_t arrival_of(Ticket ticket) {

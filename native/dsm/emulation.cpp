@@ -109,8 +109,8 @@ bool is_clock_event() {
       static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(used.tv_nsec);
   const std::uint64_t since_ns = progress.is_working ? 0 : now_ns - readings.last_ns;
   readings.last_ns = now_ns;
-  const bool is_look = readings.row.adds_look(since_ns);
-  return !is_look || (progress.is_working && progress.interval.end == trace::EventKind::clock);
+  const bool is_poll = readings.row.adds_poll(since_ns);
+  return !is_poll || (progress.is_working && progress.interval.end == trace::EventKind::clock);
 }
 
 void end_clock_row() {

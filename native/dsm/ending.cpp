@@ -58,7 +58,7 @@ void send_result(const Result& result) {
 void end_worker(std::uint64_t ended_ns, Dismissal dismissal) {
   worker_result = result(ended_ns);
   if (dismissal == Dismissal::at_once) leave_as_worker();
-  heed_generation(ask(ProcessId{0}, {.kind = WireKind::end_turn}).generation);
+  note_generation(ask(ProcessId{0}, {.kind = WireKind::end_turn}).generation);
   synchronise_memory();
   run_exit_functions();
   end_exit_functions({});

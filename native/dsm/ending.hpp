@@ -7,7 +7,7 @@
 
 #include "native/dsm/clock.hpp"
 #include "native/dsm/control.hpp"
-#include "native/dsm/offices.hpp"
+#include "native/dsm/request_handlers.hpp"
 #include "native/dsm/threads.hpp"
 #include "native/dsm/wire.hpp"
 

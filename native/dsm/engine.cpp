@@ -40,7 +40,7 @@ struct SingleState {
 struct LoopState {
   std::uint64_t construct;  ///< plus 1. Who finds a later one knows that all iterations of its own loop are taken
   std::uint64_t taken;
-  std::uint64_t looks;  ///< every look changes the page
+  std::uint64_t polls;  ///< every look changes the page
 };
 
 struct CopiedState {
@@ -129,7 +129,7 @@ gomp::Chunk take_chunk(std::uint64_t number, const gomp::LoopBounds& loop, std::
           state.construct = number + 1;
           state.taken = taken + chunk.count;
         }
-        state.looks = state.looks + 1;
+        state.polls = state.polls + 1;
       },
       nothing);
   begin_work();

@@ -26,7 +26,7 @@ extern "C" void __cxa_finalize(void* library);
 
 namespace {
 
-constinit bool has_told GUARDED_BY(application) = false;
+constinit bool has_reported GUARDED_BY(application) = false;
 
 }  // namespace
 
@@ -37,7 +37,7 @@ SDSM_ENTRY int __cxa_atexit(void (*destructor)(void*), void* object, void* libra
   if (library == &__dso_handle) return 0;
   if (is_running && !is_initial() && application.is_taken()) {
     application.check();
-    if (!std::exchange(has_told, true)) tell(ProcessId{0}, {.kind = WireKind::exit_functions});
+    if (!std::exchange(has_reported, true)) tell(ProcessId{0}, {.kind = WireKind::exit_functions});
   }
   return real(destructor, object, library);
 }

@@ -23,13 +23,13 @@
 #include "native/dsm/clock.hpp"
 #include "native/dsm/coherence.hpp"
 #include "native/dsm/counting.hpp"
+#include "native/dsm/downgrades.hpp"
 #include "native/dsm/memory.hpp"
 #include "native/dsm/opened_pages.hpp"
 #include "native/dsm/processors.hpp"
-#include "native/dsm/recalls.hpp"
 #include "native/dsm/regions.hpp"
 #include "native/dsm/stacks.hpp"
-#include "native/dsm/standing.hpp"
+#include "native/dsm/stop_the_world.hpp"
 #include "native/gomp/message.hpp"
 #include "native/program/ending.hpp"
 #include "native/program/functions.hpp"
@@ -62,12 +62,12 @@ Sample sample_of(const greg_t* registers) {
   const auto add = [&](std::uint64_t number) { hash = (hash ^ number) * 0x100000001b3; };
   for (int i = REG_R8; i <= REG_RSP; ++i) add(static_cast<std::uint64_t>(registers[i]));
   constexpr std::uintptr_t below = 128;  // the ABI's red zone
-  constexpr std::uintptr_t looked_at = 512;
+  constexpr std::uintptr_t compared_bytes = 512;
   const program::AddressRange stack = stack_of(index_of(self.process));
   const auto top = static_cast<std::uintptr_t>(registers[REG_RSP]) & ~std::uintptr_t{7};
-  if (stack.holds(top - below) && stack.end - top >= looked_at) {
+  if (stack.holds(top - below) && stack.end - top >= compared_bytes) {
     const auto* words = reinterpret_cast<const std::uint64_t*>(top - below);
-    for (std::size_t i = 0; i < looked_at / sizeof *words; ++i) add(words[i]);
+    for (std::size_t i = 0; i < compared_bytes / sizeof *words; ++i) add(words[i]);
   }
   return {static_cast<std::uint64_t>(registers[REG_RIP]), hash};
 }
@@ -92,9 +92,9 @@ void tell_of_wait(FoundBy found) REQUIRES(application) {
   static unsigned times = 0;
   static std::uint64_t events = 0;  // of the protocol: each ends a wait
   if (std::exchange(events, events_so_far()) != events) times = 0;
-  const bool is_told = times >= long_enough;
+  const bool was_reported = times >= long_enough;
   times += found == FoundBy::change ? long_enough / 2 : 1;  // one may be a hint that the program need not have
-  if (is_told || times < long_enough) return;
+  if (was_reported || times < long_enough) return;
   gomp::message({"warning: thread ", program::Decimal(index_of(self.process)),
                  " seems to wait in a loop for another thread's plain store, which JIAJIA hands on at locks and "
                  "barriers alone. If the program does not go on, give --protocol scash"});
@@ -103,9 +103,9 @@ void tell_of_wait(FoundBy found) REQUIRES(application) {
 void end_wait(FoundBy found) REQUIRES(application) {
   if (plays_jiajia()) return tell_of_wait(found);
   samples.events = ~std::uint64_t{0};
-  const bool was_in_it = are_all_in_flag_mode();
-  change_flag_mode(FlagEvent::wait);
-  if (are_all_in_flag_mode() && (!was_in_it || look_at_stacks_anew())) ++asked.waits;
+  const bool was_in_it = are_all_in_single_writer_mode();
+  change_single_writer_mode(SingleWriterEvent::wait);
+  if (are_all_in_single_writer_mode() && (!was_in_it || refetch_stacks())) ++asked.waits;
 }
 
 constexpr std::uint8_t trap = 0xcc;  // int3
@@ -215,12 +215,12 @@ bool is_signal_due(std::uint64_t mask) {
 void rest_until_change(std::uint64_t signals) REQUIRES(application) {
   // Then the loop turns once more, as it does not see a variable that changes and changes back.
   constexpr std::uint64_t longest_ns = 100'000'000;
-  constexpr timespec look_for_signals{0, 5'000'000};
+  constexpr timespec signal_poll_interval{0, 5'000'000};
   const std::uint64_t until = now_ns() + longest_ns;
   send_stacks_home();
   while (is_as_seen() && now_ns() < until && !is_signal_due(signals)) {
     is_resting = 1;
-    if (is_as_seen()) syscall(SYS_futex, &is_resting, FUTEX_WAIT_PRIVATE, 1, &look_for_signals);
+    if (is_as_seen()) syscall(SYS_futex, &is_resting, FUTEX_WAIT_PRIVATE, 1, &signal_poll_interval);
     is_resting = 0;
   }
 }
@@ -239,7 +239,7 @@ program::Pauses pauses_of(const dl_phdr_info& object) {
   return pauses;
 }
 
-int look_at(dl_phdr_info* object, std::size_t /*size*/, void* /*unused*/) {
+int scan_object(dl_phdr_info* object, std::size_t /*size*/, void* /*unused*/) {
   if (!program::is_of_program(*object)) return 0;
   static constinit program::GrowingArray<program::Wait> found;
   found.clear();
@@ -263,7 +263,7 @@ int look_at(dl_phdr_info* object, std::size_t /*size*/, void* /*unused*/) {
   return 0;
 }
 
-void on_look(int /*signal*/, siginfo_t* info, void* context) {
+void on_check(int /*signal*/, siginfo_t* info, void* context) {
   program::note_interruption();
   if (!application.is_taken() || program::HeldSignals::are_held()) return;
   application.check();
@@ -286,19 +286,19 @@ void on_look(int /*signal*/, siginfo_t* info, void* context) {
         expect_load(loop.address);
     }
   }
-  stand_still_if_asked();
+  stop_if_asked();
   errno = saved_errno;
 }
 
 }  // namespace
 
 void watch_waiting_code() {
-  dl_iterate_phdr(look_at, nullptr);
+  dl_iterate_phdr(scan_object, nullptr);
 }
 
 void expect_load(std::uintptr_t place) {
   const auto loop = std::find_if(loops.begin(), loops.end(), [&](const auto& one) { return one.address == place; });
-  if (loop == loops.end() || !is_in_flag_mode() || !may_rest()) return;
+  if (loop == loops.end() || !is_in_single_writer_mode() || !may_rest()) return;
   take_traps_away();
   rest.loop = loop;
   rest.turn = Turn::none;
@@ -375,7 +375,7 @@ void note_pause() {
 
 void notice_waits() {
   if (!takes_faults(self.layout)) return;
-  program::take_signal(program::preemption_signal(), on_look, SA_RESTART);
+  program::take_signal(program::preemption_signal(), on_check, SA_RESTART);
   sigevent event{};
   event.sigev_notify = SIGEV_THREAD_ID;
   event.sigev_signo = program::preemption_signal();

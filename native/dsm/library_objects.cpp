@@ -131,7 +131,7 @@ void enlist(const volatile void* object) {
   ask_manager(named(object).id, WireKind::object_enlist);
 }
 
-const std::uint64_t time_between_looks_ns = 5'000'000;
+const std::uint64_t time_between_polls_ns = 5'000'000;
 
 bool await(const volatile void* object, std::uint64_t patience_ns, bool stays) {
   application.check();

@@ -124,7 +124,7 @@ ClockCalls clock_calls() {
           clock.is_behind_barrier, clock.is_first_behind_barrier};
 }
 
-void hear_of_clock(const ClockCalls& calls, bool waited_for_work) {
+void note_clock_calls(const ClockCalls& calls, bool waited_for_work) {
   if (calls.count == clock_calls().count) return;
   note_clock(calls, waited_for_work ? AsOf::now : calls.is_behind_barrier ? AsOf::leaving : AsOf::arrival);
 }

@@ -25,7 +25,7 @@ struct ClockCalls {
   std::uint64_t number() const {
     return count | (is_behind_barrier ? behind_barrier : 0) | (is_first_behind_barrier ? first_behind_barrier : 0);
   }
-  static ClockCalls told(std::uint64_t number, std::uint64_t last_ns) {
+  static ClockCalls received(std::uint64_t number, std::uint64_t last_ns) {
     return {number & ~(behind_barrier | first_behind_barrier), last_ns, (number & behind_barrier) != 0,
             (number & first_behind_barrier) != 0};
   }
@@ -40,7 +40,7 @@ ClockCalls clock_calls();
 /// This process learns how often the initial thread has called the clock. If that was within a parallel region, it
 /// bounds its own part where it came to the barrier at which it hears of that, or where it went on behind the one
 /// before, as was nearer for the initial thread. `waited_for_work`: it is out of the region.
-void hear_of_clock(const ClockCalls& calls, bool waited_for_work) REQUIRES(application) EXCLUDES(handling);
+void note_clock_calls(const ClockCalls& calls, bool waited_for_work) REQUIRES(application) EXCLUDES(handling);
 void note_arrival() REQUIRES(application) EXCLUDES(handling);
 void note_leaving() REQUIRES(application) EXCLUDES(handling);
 /// The initial thread reads a clock.

@@ -26,10 +26,10 @@ inline Bytes modelled_payload(const Head& head) {
 }
 
 /// What Head::ticket says of a message with so many notices before it leaves.
-inline std::uint64_t modelled_notices(jiajia::Message kind, std::uint64_t notices, bool of_others = false) {
+inline std::uint64_t modelled_notices(jiajia::MessageKind kind, std::uint64_t notices, bool of_others = false) {
   Bytes payload{0};
-  for (const jiajia::Letter& letter : jiajia::with_notices(kind, notices, of_others)) {
-    payload = payload + jiajia::header + letter.data;
+  for (const jiajia::Message& message : jiajia::with_notices(kind, notices, of_others)) {
+    payload = payload + jiajia::header + message.data;
   }
   return static_cast<std::uint64_t>(payload.count);
 }

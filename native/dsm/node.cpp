@@ -50,13 +50,13 @@ Node::Node(std::byte* memory, std::size_t bytes)
             self.invalidation == Invalidation::changed ? &notices : nullptr, &arena, self.home_pages),
       twinned(&arena),
       arriving(&arena),
-      given_up(&arena),
+      downgrading(&arena),
       operating(&arena),
       copies{0, std::pmr::vector<Place>(&arena), std::pmr::vector<Place>(&arena)} {
   // Their processes have them open for good (opened_pages.hpp).
   for (std::uint32_t process = 0; process < processes(); ++process) {
-    notices.add_untold(RegionId{stack_region(process)});
-    notices.add_untold(RegionId{control_region(process)});
+    notices.add_unnoticed(RegionId{stack_region(process)});
+    notices.add_unnoticed(RegionId{control_region(process)});
   }
   mutex.share_between_processes(false);
   pthread_condattr_t waiting;

@@ -30,7 +30,7 @@ struct Arriving {
   bool has_copy = false;     ///< the node only wants to write it
   bool is_of_stack = false;  ///< in flag mode, where others have to wait for it
 };
-struct GivenUp {
+struct Downgrading {
   std::uintptr_t address = 0;
   std::uint32_t shut_by = 0;  ///< processes
 };
@@ -83,11 +83,11 @@ struct Node {
   NodeArena arena GUARDED_BY(mutex);
   WriteNotices notices GUARDED_BY(mutex);  ///< used under Invalidation::changed
   NodePages pages GUARDED_BY(mutex);
-  std::pmr::vector<Place> twinned GUARDED_BY(mutex);        ///< as in `pages`, in its order
-  std::pmr::vector<Arriving> arriving GUARDED_BY(mutex);    ///< what some process of the node asks a home for
-  std::pmr::vector<GivenUp> given_up GUARDED_BY(mutex);     ///< pages that not all processes of the node have shut
-  std::pmr::vector<Operating> operating GUARDED_BY(mutex);  ///< under --atomics relaxed
-  std::uint32_t in_flag_mode GUARDED_BY(mutex) = 0;         ///< processes of the node
+  std::pmr::vector<Place> twinned GUARDED_BY(mutex);            ///< as in `pages`, in its order
+  std::pmr::vector<Arriving> arriving GUARDED_BY(mutex);        ///< what some process of the node asks a home for
+  std::pmr::vector<Downgrading> downgrading GUARDED_BY(mutex);  ///< pages that not all processes of the node have shut
+  std::pmr::vector<Operating> operating GUARDED_BY(mutex);      ///< under --atomics relaxed
+  std::uint32_t in_single_writer_mode GUARDED_BY(mutex) = 0;    ///< processes of the node
   CopiesOfOthers<std::pmr::vector<Place>> copies GUARDED_BY(mutex);
   KeptStacks kept_stacks GUARDED_BY(mutex);
   /// Other nodes use pages of this one in flag mode, or atomic operations have changed some: who opens one asks its

@@ -298,7 +298,7 @@ void forget_pages(std::uintptr_t begin, std::uint64_t count) {
   for (Place& place : node().twinned) take_parts_away(place, forgotten);
 }
 
-void look_anew() {
+void shut_for_new_generation() {
   if (!own.is_protected) return;
   const NodeGuard guard;
   // Also the home pages that rest, which are readable and not among the opened ones: their home may be another now.

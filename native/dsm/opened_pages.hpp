@@ -62,6 +62,6 @@ bool is_own_memory(std::uintptr_t page);
 void forget_pages(std::uintptr_t begin, std::uint64_t pages) EXCLUDES(node().mutex);
 /// Regions have changed: shuts the heap and the globals, so that the next access to each page looks its region up
 /// again.
-void look_anew() EXCLUDES(node().mutex);
+void shut_for_new_generation() EXCLUDES(node().mutex);
 
 }  // namespace sdsm::dsm

@@ -9,7 +9,7 @@
 #include "native/dsm/asking.hpp"
 #include "native/dsm/clock.hpp"
 #include "native/dsm/counting.hpp"
-#include "native/dsm/recalls.hpp"
+#include "native/dsm/downgrades.hpp"
 
 namespace sdsm::dsm {
 namespace {
@@ -34,18 +34,18 @@ std::uint64_t needed_turn_ns(std::uintptr_t page) REQUIRES(application) EXCLUDES
 }  // namespace
 
 void note_lost_page(std::uintptr_t page) {
-  if (ends_flag_mode_at_barrier()) lost.lose(page);
+  if (ends_single_writer_mode_at_barrier()) lost.lose(page);
 }
 
 void take_turn_for(std::uintptr_t page) {
-  if (!ends_flag_mode_at_barrier()) return;
+  if (!ends_single_writer_mode_at_barrier()) return;
   const std::uint64_t length_ns = needed_turn_ns(page);
   if (length_ns == 0 || now_ns() < ends_ns) return;
   constexpr std::uint64_t most_ns = 2'000'000;  // the one before may end earlier
   std::uint64_t begins_ns = no_end;
   // Once only, and not for longer than it was told first: where many share a processor, its turn may be over before it
   // runs again.
-  for (std::uint64_t now = now_ns(); now < begins_ns && ends_flag_mode_at_barrier(); now = now_ns()) {
+  for (std::uint64_t now = now_ns(); now < begins_ns && ends_single_writer_mode_at_barrier(); now = now_ns()) {
     const std::uint64_t wait_ns = ask(keeper, {.kind = WireKind::turn_ask, .value = length_ns}).value;
     begins_ns = std::min(begins_ns, now + wait_ns);
     if (wait_ns > 0) usleep(static_cast<useconds_t>(std::min(wait_ns, most_ns) / 1000 + 1));

@@ -22,7 +22,7 @@
 namespace sdsm::dsm {
 namespace {
 
-using jiajia::Message;
+using jiajia::MessageKind;
 using jiajia::State;
 
 constinit std::optional<jiajia::ProcessPages> copies GUARDED_BY(application);
@@ -218,7 +218,7 @@ std::map<ProcessId, std::uint16_t> count_diffs(const std::vector<jiajia::Diff>& 
   }
   std::map<ProcessId, std::uint16_t> answers;
   for (const auto& [home, own] : messages) {
-    for (const Bytes data : own.data) count_message(home, Message::DIFF, jiajia::header + data);
+    for (const Bytes data : own.data) count_message(home, MessageKind::DIFF, jiajia::header + data);
     answers[home] = static_cast<std::uint16_t>(own.data.size());
   }
   return answers;
@@ -249,7 +249,7 @@ std::byte* own_twin_of(std::uintptr_t page) {
 
 void start_copies() {
   copies.emplace(self.process, self.jiajia);
-  for (const RegionId region : untold_regions()) copies->add_untold(region);
+  for (const RegionId region : unnoticed_regions()) copies->add_unnoticed(region);
 }
 
 std::optional<jiajia::FaultKind> take_copy_fault(const Place& place, Access access) {
@@ -284,7 +284,7 @@ void change_interval(Sync sync) {
   spend(Spent::diff, begun);
   const Begun sent = begin();
   const bool has_twins = own_copies().twinned_pages() > 0;
-  // Which own pages stay writable over a barrier is known behind it (settle_homes()).
+  // Which own pages stay writable over a barrier is known behind it (move_homes()).
   const bool detects = sync == Sync::barrier && self.jiajia.adaptive_write_detection;
   const std::uint64_t rested = own_copies().begin_interval(detects ? Sync::acquire : sync);
   if (has_twins || rested > 0) {
@@ -297,9 +297,9 @@ void change_interval(Sync sync) {
   spend(Spent::protect, sent);
 }
 
-void follow_moves(const std::vector<jiajia::Told>& moves) {
+void follow_moves(const std::vector<jiajia::BarrierNotice>& moves) {
   if (moves.empty()) return;
-  for (const jiajia::Told& told : moves) note_move(told.notice.page, told.next);
+  for (const jiajia::BarrierNotice& move : moves) note_move(move.notice.page, move.next);
   const NodeGuard guard;
   for (Place& place : node().twinned) {
     place.home = home_after_moves(place.id, place.home);
@@ -307,12 +307,12 @@ void follow_moves(const std::vector<jiajia::Told>& moves) {
   }
 }
 
-void settle_homes(const std::vector<jiajia::Told>& moves) {
+void move_homes(const std::vector<jiajia::BarrierNotice>& moves) {
   std::vector<Place> closed, opened;
   const NodeGuard guard;
-  for (const jiajia::Told& told : moves) {
-    if (told.home != self.process && told.next != self.process) continue;
-    if (const auto place = known_place(told.notice.page)) closed.push_back(*place);
+  for (const jiajia::BarrierNotice& move : moves) {
+    if (move.home != self.process && move.next != self.process) continue;
+    if (const auto place = known_place(move.notice.page)) closed.push_back(*place);
   }
   if (self.jiajia.adaptive_write_detection) {
     own_copies().begin_interval(Sync::barrier);

@@ -29,9 +29,9 @@ void shut_invalid_copies() REQUIRES(application) EXCLUDES(node().mutex);
 
 /// A barrier has told of these pages of others and of this process's own.
 /// Before change_interval(): what this process has changed since it asked goes to where they are at home now.
-void follow_moves(const std::vector<jiajia::Told>& moves) REQUIRES(application) EXCLUDES(node().mutex);
+void follow_moves(const std::vector<jiajia::BarrierNotice>& moves) REQUIRES(application) EXCLUDES(node().mutex);
 /// Behind the notices: this process's part in the moves, and which of its own pages stay writable.
-void settle_homes(const std::vector<jiajia::Told>& moves) REQUIRES(application) EXCLUDES(node().mutex);
+void move_homes(const std::vector<jiajia::BarrierNotice>& moves) REQUIRES(application) EXCLUDES(node().mutex);
 
 /// Held while a change is stored in a page of this process's own, or in its twin.
 inline constinit program::Mutex own_twins;

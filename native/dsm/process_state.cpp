@@ -20,8 +20,8 @@ namespace {
 constexpr const char* details = " (docs/running.md, \"What is not shared\")";
 
 /// True once in a process other than the initial thread's, for the program's calls.
-bool is_news(std::atomic<bool>& is_told, std::uintptr_t caller) {
-  return !is_initial() && is_running && sdsm::program::program_image.is_program(caller) && !is_told.exchange(true);
+bool is_news(std::atomic<bool>& was_reported, std::uintptr_t caller) {
+  return !is_initial() && is_running && sdsm::program::program_image.is_program(caller) && !was_reported.exchange(true);
 }
 
 /// A thread that has set a seed has numbers of its own, as it wants. rand and random have one, drand48 and its like
@@ -29,18 +29,18 @@ bool is_news(std::atomic<bool>& is_told, std::uintptr_t caller) {
 constinit std::atomic<bool> has_seed = false;
 constinit std::atomic<bool> has_seed48 = false;
 
-void hear_of_numbers(const char* function, const std::atomic<bool>& is_seeded, std::uintptr_t caller) {
-  static constinit std::atomic<bool> is_told = false;
-  if (is_seeded.load(std::memory_order_relaxed) || !is_news(is_told, caller)) return;
+void note_random_numbers(const char* function, const std::atomic<bool>& is_seeded, std::uintptr_t caller) {
+  static constinit std::atomic<bool> was_reported = false;
+  if (is_seeded.load(std::memory_order_relaxed) || !is_news(was_reported, caller)) return;
   sdsm::gomp::message({"note: ", function,
                        " gives each thread the same numbers, and does not know the seed that the initial thread set. "
                        "Set one in each thread, or use rand_r and the like",
                        details});
 }
 
-void hear_of_environment(const char* function, std::uintptr_t caller) {
-  static constinit std::atomic<bool> is_told = false;
-  if (!is_news(is_told, caller)) return;
+void note_environment(const char* function, std::uintptr_t caller) {
+  static constinit std::atomic<bool> was_reported = false;
+  if (!is_news(was_reported, caller)) return;
   sdsm::gomp::message({"note: what a thread sets by ", function, " holds for itself alone", details});
 }
 
@@ -48,9 +48,9 @@ void hear_of_environment(const char* function, std::uintptr_t caller) {
 
 namespace sdsm::engine {
 
-void hear_of_unopened_unit(const char* file) {
-  static constinit std::atomic<bool> is_told = false;
-  if (is_initial() || !is_running || std::strncmp(file, "fort.", 5) != 0 || is_told.exchange(true)) return;
+void note_unopened_unit(const char* file) {
+  static constinit std::atomic<bool> was_reported = false;
+  if (is_initial() || !is_running || std::strncmp(file, "fort.", 5) != 0 || was_reported.exchange(true)) return;
   gomp::message({"note: Fortran opens the file ", file,
                  " for a unit that is not open in the thread that reads or writes it: another thread's OPEN does not "
                  "hold for it. Let one thread do it, or each open the unit for itself",
@@ -62,7 +62,7 @@ void hear_of_unopened_unit(const char* file) {
 #define NUMBERS(result, name, seeded)                      \
   SDSM_ENTRY result name() noexcept {                      \
     SDSM_NEXT_FUNCTION NextFunction<result()> real{#name}; \
-    hear_of_numbers(#name, seeded, SDSM_CALLER);           \
+    note_random_numbers(#name, seeded, SDSM_CALLER);       \
     return real();                                         \
   }
 NUMBERS(int, rand, has_seed)
@@ -90,16 +90,16 @@ SDSM_ENTRY void srand48(long seed) noexcept {
 
 SDSM_ENTRY int setenv(const char* name, const char* value, int replace) noexcept {
   SDSM_NEXT_FUNCTION NextFunction<int(const char*, const char*, int)> real{"setenv"};
-  hear_of_environment("setenv", SDSM_CALLER);
+  note_environment("setenv", SDSM_CALLER);
   return real(name, value, replace);
 }
 SDSM_ENTRY int unsetenv(const char* name) noexcept {
   SDSM_NEXT_FUNCTION NextFunction<int(const char*)> real{"unsetenv"};
-  hear_of_environment("unsetenv", SDSM_CALLER);
+  note_environment("unsetenv", SDSM_CALLER);
   return real(name);
 }
 SDSM_ENTRY int putenv(char* setting) noexcept {
   SDSM_NEXT_FUNCTION NextFunction<int(char*)> real{"putenv"};
-  hear_of_environment("putenv", SDSM_CALLER);
+  note_environment("putenv", SDSM_CALLER);
   return real(setting);
 }

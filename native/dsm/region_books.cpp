@@ -82,7 +82,7 @@ const RegionInfo& region(std::uint32_t id) {
   return regions[id];
 }
 
-std::vector<RegionInfo> settle_regions() {
+std::vector<RegionInfo> place_regions() {
   const HeapGuard guard;
   RegionInfo* const first = regions + stack_region(processes());
   for (RegionInfo* region = first; region < first + made; ++region) {

@@ -44,7 +44,7 @@ const RegionInfo& region(std::uint32_t id);
 
 /// Process 0, before main: the regions that the program has made, oldest first. Of those that are placed by first
 /// touch, process 0 has touched the ones that hold values.
-std::vector<RegionInfo> settle_regions();
+std::vector<RegionInfo> place_regions();
 /// Process 0, any thread.
 KnownRegion known_region(std::uintptr_t page);
 /// Other processes: keeps what process 0 has answered.

@@ -45,7 +45,7 @@ ProcessId home_of_page(const Range& range, std::uintptr_t page, const RegionInfo
   return moved().home(id, ProcessId{known - 1});
 }
 
-std::vector<RegionId> untold_regions() {
+std::vector<RegionId> unnoticed_regions() {
   std::vector<RegionId> regions;
   for (std::uint32_t process = 0; process < processes(); ++process) {
     regions.push_back(RegionId{stack_region(process)});

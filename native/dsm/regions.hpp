@@ -10,7 +10,7 @@ namespace sdsm::dsm {
 const RegionInfo* region_at(const Range& range, std::uintptr_t page, std::uint32_t& id) REQUIRES(application);
 
 /// Regions that each process writes unseen where they are: stacks and thread-local variables.
-std::vector<RegionId> untold_regions();
+std::vector<RegionId> unnoticed_regions();
 
 /// Where the region's pages are placed, but for those placed by first touch.
 RegionHomes homes_of(const RegionInfo& region);

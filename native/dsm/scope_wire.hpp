@@ -62,7 +62,7 @@ inline jiajia::Notice notice_of(const NoticedPages& run, std::uint64_t page) {
 }
 
 /// Where homes matter: what a barrier tells of the page.
-inline jiajia::Told told_of(const NoticedPages& run, std::uint64_t page) {
+inline jiajia::BarrierNotice barrier_notice_of(const NoticedPages& run, std::uint64_t page) {
   return {notice_of(run, page), true, ProcessId{run.home}, ProcessId{run.next}};
 }
 

@@ -19,16 +19,16 @@
 namespace sdsm::dsm {
 namespace {
 
-using jiajia::Message;
+using jiajia::MessageKind;
 using jiajia::Notice;
 using jiajia::Scope;
 using jiajia::SyncObject;
 
 constinit std::uint32_t passed_barriers GUARDED_BY(application) = 0;
 /// What the last answer told.
-std::vector<NoticedPages> heard GUARDED_BY(application);
-std::uint32_t heard_in_team GUARDED_BY(application) = 0;  ///< of so many threads, if it was a barrier's
-std::size_t own_notes GUARDED_BY(application) = 0;        ///< that this process has told at its last barrier
+std::vector<NoticedPages> received GUARDED_BY(application);
+std::uint32_t team_of_answer GUARDED_BY(application) = 0;  ///< of so many threads, if it was a barrier's
+std::size_t own_notes GUARDED_BY(application) = 0;         ///< that this process has told at its last barrier
 
 /// Its own pages a process never drops, so whose home it is does not matter where copies are dropped.
 ProcessId somebody_else() {
@@ -45,7 +45,7 @@ Scoped handed(const SyncObject& object, std::vector<Notice> notices) REQUIRES(ap
 }
 
 /// Under Scope::lock the manager has to know where a page is at home.
-std::uint16_t home_told_of(PageId page) REQUIRES(application) {
+std::uint16_t home_for_notice(PageId page) REQUIRES(application) {
   if (self.jiajia.scope != Scope::lock) return no_process;
   return static_cast<std::uint16_t>(index_of(home_of(page)));
 }
@@ -53,7 +53,7 @@ std::uint16_t home_told_of(PageId page) REQUIRES(application) {
 std::vector<NoticedPages> runs_of(const std::vector<Notice>& notices) REQUIRES(application) {
   std::vector<NoticedPages> runs;
   for (const Notice& notice : notices) {
-    add_notice(runs, notice, home_told_of(notice.page));
+    add_notice(runs, notice, home_for_notice(notice.page));
   }
   return runs;
 }
@@ -87,32 +87,33 @@ std::vector<std::byte> with_notices(const Scoped& scoped, const void* payload, s
 /// By the model. Who waits for work does not know of how many threads the next team is: taken for all of them.
 std::uint64_t modelled_length(WireKind kind, const Scoped& scoped) {
   if (kind != WireKind::barrier_arrive) {
-    if (jiajia_message(kind) == Message::REL) {
-      return modelled_notices(Message::REL, scoped.handed.size(), jiajia::tells_of_others(self.jiajia.scope, false));
+    if (jiajia_message(kind) == MessageKind::REL) {
+      return modelled_notices(MessageKind::REL, scoped.handed.size(),
+                              jiajia::tells_of_others(self.jiajia.scope, false));
     }
     return static_cast<std::uint64_t>((jiajia::header + jiajia::lock_request(scoped.handed.size())).count);
   }
   const auto own = std::count_if(scoped.handed.begin(), scoped.handed.end(),
                                  [](const Notice& notice) { return notice.writer == self.process; });
-  return modelled_notices(Message::BARR, static_cast<std::uint64_t>(own));
+  return modelled_notices(MessageKind::BARR, static_cast<std::uint64_t>(own));
 }
 
 /// The answer has the first ones; its manager has the rest.
-void hear(ProcessId manager, const std::byte* answer, std::size_t bytes) REQUIRES(application) {
-  heard.clear();
+void receive(ProcessId manager, const std::byte* answer, std::size_t bytes) REQUIRES(application) {
+  received.clear();
   if (bytes == 0) return;
   AnswerHead head;
   std::memcpy(&head, answer, sizeof head);
   const std::size_t total = head.runs;
-  heard_in_team = head.team;
-  heard.resize(total + most_noticed);
+  team_of_answer = head.team;
+  received.resize(total + most_noticed);
   std::size_t have = (bytes - sizeof head) / sizeof(NoticedPages);
-  std::memcpy(heard.data(), answer + sizeof head, have * sizeof(NoticedPages));
+  std::memcpy(received.data(), answer + sizeof head, have * sizeof(NoticedPages));
   while (have < total) {
-    const Head more = ask(manager, {.kind = WireKind::more_notices, .value = have}, nullptr, heard.data() + have);
+    const Head more = ask(manager, {.kind = WireKind::more_notices, .value = have}, nullptr, received.data() + have);
     have += more.bytes / sizeof(NoticedPages);
   }
-  heard.resize(total);
+  received.resize(total);
 }
 
 std::vector<Notice> notices_of(const std::vector<PageId>& pages) {
@@ -123,21 +124,21 @@ std::vector<Notice> notices_of(const std::vector<PageId>& pages) {
 }
 
 /// Of the barrier's notices: pages with another home from now on.
-std::vector<jiajia::Told> heard_moves() REQUIRES(application) {
-  std::vector<jiajia::Told> moves;
-  for (const NoticedPages& run : heard) {
-    for (std::uint64_t i = 0; run.next != run.home && i < run.pages; ++i) moves.push_back(told_of(run, i));
+std::vector<jiajia::BarrierNotice> received_moves() REQUIRES(application) {
+  std::vector<jiajia::BarrierNotice> moves;
+  for (const NoticedPages& run : received) {
+    for (std::uint64_t i = 0; run.next != run.home && i < run.pages; ++i) moves.push_back(barrier_notice_of(run, i));
   }
   return moves;
 }
 
-template <typename Heed>
-void heed_all(Heed heed) REQUIRES(application) {
-  std::uint64_t invalid = own_copies().expire_untold();
-  for (const NoticedPages& run : heard) {
-    for (std::uint64_t i = 0; i < run.pages; ++i) invalid += heed(run, i) ? 1 : 0;
+template <typename Apply>
+void apply_all(Apply apply) REQUIRES(application) {
+  std::uint64_t invalid = own_copies().expire_unnoticed();
+  for (const NoticedPages& run : received) {
+    for (std::uint64_t i = 0; i < run.pages; ++i) invalid += apply(run, i) ? 1 : 0;
   }
-  heard.clear();
+  received.clear();
   count_further(jiajia::FurtherCount::invalidations, invalid);
   if (invalid > 0) shut_invalid_copies();
 }
@@ -169,11 +170,11 @@ Scoped handed_at_barrier() {
   return scoped;
 }
 
-void count_letters(ProcessId to, Message kind, const SyncObject& object, std::size_t notices) {
-  const bool is_of_all = kind == Message::BARR && object.number == processes();
+void count_sync_messages(ProcessId to, MessageKind kind, const SyncObject& object, std::size_t notices) {
+  const bool is_of_all = kind == MessageKind::BARR && object.number == processes();
   const bool is_of_others = jiajia::tells_of_others(self.jiajia.scope, is_of_all);
-  for (const jiajia::Letter& letter : jiajia::with_notices(kind, notices, is_of_others)) {
-    count_message(to, letter.kind, jiajia::header + letter.data);
+  for (const jiajia::Message& message : jiajia::with_notices(kind, notices, is_of_others)) {
+    count_message(to, message.kind, jiajia::header + message.data);
   }
 }
 
@@ -185,7 +186,7 @@ Head ask_in_scope(ProcessId to, Head head, const Scoped& scoped, const void* pay
   head.bytes = static_cast<std::uint16_t>(all.size());
   head.ticket = modelled_length(head.kind, scoped);
   const Head reply = ask(to, head, all.data(), answer, wait, until_ns);
-  hear(to, answer, reply.bytes);
+  receive(to, answer, reply.bytes);
   return reply;
 }
 
@@ -197,41 +198,41 @@ void tell_in_scope(ProcessId to, Head head, const Scoped& scoped) {
   tell(to, head, all.data());
 }
 
-void heed_notices(const SyncObject& object) {
+void apply_notices(const SyncObject& object) {
   // What handlers of signals have stored since this process asked goes home before copies die.
   change_interval(Sync::acquire);
-  heed_all([&](const NoticedPages& run, std::uint64_t page) REQUIRES(application) {
-    return own_copies().heed_grant(notice_of(run, page), somebody_else(), object);
+  apply_all([&](const NoticedPages& run, std::uint64_t page) REQUIRES(application) {
+    return own_copies().apply_grant_notice(notice_of(run, page), somebody_else(), object);
   });
 }
 
 void count_arrival() {
-  const SyncObject team{SyncObject::Kind::team, heard_in_team};
-  if (heard_in_team != processes()) {
+  const SyncObject team{SyncObject::Kind::team, team_of_answer};
+  if (team_of_answer != processes()) {
     own_notes = own_copies().hand_on(team).size();
   } else if (self.jiajia.scope == Scope::openmp) {
     own_notes = own_copies().take_notes().size();
   }
   count_further(jiajia::FurtherCount::notices, own_notes);
-  count_letters(barrier_master, Message::BARR, team, own_notes);
+  count_sync_messages(barrier_master, MessageKind::BARR, team, own_notes);
 }
 
-void heed_barrier() {
-  if (heard_in_team != processes()) return heed_notices({SyncObject::Kind::team, heard_in_team});
+void apply_barrier_notices() {
+  if (team_of_answer != processes()) return apply_notices({SyncObject::Kind::team, team_of_answer});
   const bool with_homes = homes_matter_at_barriers(self.jiajia);
-  const std::vector<jiajia::Told> moves = with_homes ? heard_moves() : std::vector<jiajia::Told>{};
+  const std::vector<jiajia::BarrierNotice> moves = with_homes ? received_moves() : std::vector<jiajia::BarrierNotice>{};
   follow_moves(moves);
   change_interval(Sync::acquire);
   ++passed_barriers;
-  heed_all([&](const NoticedPages& run, std::uint64_t page) REQUIRES(application) {
-    if (with_homes) return own_copies().heed_barrier(told_of(run, page));
-    return own_copies().heed_barrier({notice_of(run, page), true, somebody_else(), somebody_else()});
+  apply_all([&](const NoticedPages& run, std::uint64_t page) REQUIRES(application) {
+    if (with_homes) return own_copies().apply_barrier_notice(barrier_notice_of(run, page));
+    return own_copies().apply_barrier_notice({notice_of(run, page), true, somebody_else(), somebody_else()});
   });
-  for (const jiajia::Told& told : moves) {
-    count_further(jiajia::FurtherCount::migrated_in, told.next == self.process ? 1 : 0);
-    count_further(jiajia::FurtherCount::migrated_out, told.home == self.process ? 1 : 0);
+  for (const jiajia::BarrierNotice& move : moves) {
+    count_further(jiajia::FurtherCount::migrated_in, move.next == self.process ? 1 : 0);
+    count_further(jiajia::FurtherCount::migrated_out, move.home == self.process ? 1 : 0);
   }
-  if (with_homes) settle_homes(moves);
+  if (with_homes) move_homes(moves);
 }
 
 void need_openmp_scope(const char* what) {

@@ -32,7 +32,7 @@ Scoped handed_at(const jiajia::SyncObject& object) REQUIRES(application);
 Scoped handed_at_barrier() REQUIRES(application);
 
 /// Counts the messages that so many notices for the object take in the protocol.
-void count_letters(ProcessId to, jiajia::Message kind, const jiajia::SyncObject& object, std::size_t notices)
+void count_sync_messages(ProcessId to, jiajia::MessageKind kind, const jiajia::SyncObject& object, std::size_t notices)
     REQUIRES(application);
 
 /// As ask() and tell(), with notices. Other protocols have none.
@@ -43,8 +43,8 @@ void tell_in_scope(ProcessId to, Head head, const Scoped& scoped) REQUIRES(appli
 /// A barrier has answered, and said how many threads were at it: counts what this process told there.
 void count_arrival() REQUIRES(application);
 /// Heeds the notices of the last answer: of the object's grant, or of the barrier.
-void heed_notices(const jiajia::SyncObject& object) REQUIRES(application);
-void heed_barrier() REQUIRES(application);
+void apply_notices(const jiajia::SyncObject& object) REQUIRES(application);
+void apply_barrier_notices() REQUIRES(application);
 
 /// Ends the run where --scope lock leaves no way to hand memory on by `what`.
 void need_openmp_scope(const char* what);

@@ -13,11 +13,11 @@
 #include "native/dsm/asking.hpp"
 #include "native/dsm/clock.hpp"
 #include "native/dsm/counting.hpp"
+#include "native/dsm/downgrades.hpp"
 #include "native/dsm/emulated_network.hpp"
 #include "native/dsm/flags.hpp"
 #include "native/dsm/launcher.hpp"
-#include "native/dsm/offices.hpp"
-#include "native/dsm/recalls.hpp"
+#include "native/dsm/request_handlers.hpp"
 #include "native/dsm/sockets.hpp"
 #include "native/dsm/timeline_log.hpp"
 #include "native/program/ending.hpp"
@@ -125,15 +125,15 @@ void answer_process(ProcessId from) REQUIRES(service) {
   handle_from(from, head, own.payload, received_ns);
 }
 
-bool goes_on_with_recalls() {
+bool continues_downgrades() {
   const Held nothing_else_is_handled(handling);
-  return go_on_with_recalls();
+  return continue_downgrades();
 }
 
 /// How long the service thread may sleep: until shortly before the next message is due. Null if none is underway.
 const timespec* time_to_next(timespec& time) REQUIRES(service) {
   constexpr std::uint64_t again_ns = 50'000;
-  if (goes_on_with_recalls()) {
+  if (continues_downgrades()) {
     time = to_timespec(again_ns);
     return &time;
   }

@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <ctime>
 
+#include "native/dsm/downgrades.hpp"
 #include "native/dsm/ending.hpp"
 #include "native/dsm/flags.hpp"
-#include "native/dsm/recalls.hpp"
 #include "native/dsm/synchronisation.hpp"
 #include "native/gomp/entry.hpp"
 #include "native/program/c11_sleep.hpp"
@@ -26,20 +26,20 @@ class Sleep {
  public:
   explicit Sleep(std::uintptr_t caller) {
     waits_ = is_running && application.is_taken() && sdsm::program::program_image.is_program(caller);
-    if (waits_) look();
+    if (waits_) check();
   }
   ~Sleep() {
     if (!waits_) return;
-    look();
+    check();
     note_pause();
   }
   Sleep(const Sleep&) = delete;
   Sleep& operator=(const Sleep&) = delete;
 
  private:
-  static void look() {
+  static void check() {
     application.check();
-    if (!is_in_flag_mode()) return;
+    if (!is_in_single_writer_mode()) return;
     give_way();
     synchronise_memory();
   }

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "native/dsm/asking.hpp"
+#include "native/dsm/downgrades.hpp"
 #include "native/dsm/opened_pages.hpp"
-#include "native/dsm/recalls.hpp"
 
 namespace sdsm::dsm {
 namespace {
@@ -29,7 +29,7 @@ void shut_stacks() {
   if (has_open_stacks.exchange(false)) shut_stacks_of_others();
 }
 
-void tell_companions() REQUIRES(handling) {
+void notify_local_peers() REQUIRES(handling) {
   const std::uint32_t each = self.layout.threads_per_node;
   const std::uint32_t first = index_of(own_node()) * each;
   put_off.awaited = each - 1;
@@ -43,28 +43,28 @@ void tell_companions() REQUIRES(handling) {
 
 void change_own_memory(std::function<void()> change) {
   // What was put off goes first, though flag mode may have ended meanwhile.
-  if (!is_in_flag_mode() && put_off.changes.empty()) return change();
+  if (!is_in_single_writer_mode() && put_off.changes.empty()) return change();
   if (self.layout.threads_per_node == 1) {
     ++node().stack_news;
     shut_stacks();
     return change();
   }
   put_off.changes.push_back(std::move(change));
-  if (put_off.changes.size() == 1) tell_companions();
+  if (put_off.changes.size() == 1) notify_local_peers();
 }
 
-void hear_stack_news(ProcessId from) {
+void receive_stack_news(ProcessId from) {
   shut_stacks();
-  notify(from, {.kind = WireKind::stack_news_heard});
+  notify(from, {.kind = WireKind::stack_news_seen});
 }
 
-void hear_stack_news_heard() {
+void receive_stack_news_seen() {
   if (--put_off.awaited > 0) return;
   shut_stacks();
   const auto change = std::move(put_off.changes.front());
   put_off.changes.pop_front();
   change();
-  if (!put_off.changes.empty()) tell_companions();
+  if (!put_off.changes.empty()) notify_local_peers();
 }
 
 bool take_stack_news() {

@@ -14,8 +14,8 @@ namespace sdsm::dsm {
 /// but their own.
 void change_own_memory(std::function<void()> change) REQUIRES(handling);
 /// A companion's own memory is about to be changed; or a companion has heard that this process's is.
-void hear_stack_news(ProcessId from) REQUIRES(handling);
-void hear_stack_news_heard() REQUIRES(handling);
+void receive_stack_news(ProcessId from) REQUIRES(handling);
+void receive_stack_news_seen() REQUIRES(handling);
 
 /// Whether the node's copies of stacks have to be dropped before the thread touches a page: nobody has since the news
 /// came.

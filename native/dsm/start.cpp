@@ -30,15 +30,15 @@
 #include "native/dsm/library_heap.hpp"
 #include "native/dsm/library_objects.hpp"
 #include "native/dsm/measured_region.hpp"
-#include "native/dsm/offices.hpp"
 #include "native/dsm/opened_pages.hpp"
 #include "native/dsm/processors.hpp"
 #include "native/dsm/region_books.hpp"
+#include "native/dsm/request_handlers.hpp"
 #include "native/dsm/service.hpp"
 #include "native/dsm/stacks.hpp"
 #include "native/dsm/standard_output.hpp"
-#include "native/dsm/standing.hpp"
 #include "native/dsm/steps.hpp"
+#include "native/dsm/stop_the_world.hpp"
 #include "native/dsm/team.hpp"
 #include "native/dsm/torn_words.hpp"
 #include "native/dsm/trap_time.hpp"
@@ -253,7 +253,7 @@ void* run_application(void* constructed) {
   is_running = true;
   ProcessState::begin();
   notice_waits();
-  if (takes_faults(self.layout)) may_stand_still();
+  if (takes_faults(self.layout)) allow_stops();
   if (!is_initial()) work_in_teams();
   send_early_numbers();
   begin_work();
@@ -281,7 +281,7 @@ void start_application_thread() {
 
 /// What the program's constructors wrote goes to where it is at home.
 void move_heap_home() REQUIRES(application) {
-  for (const RegionInfo& region : settle_regions()) move_home(region.begin, region.pages, Zeros::are_there);
+  for (const RegionInfo& region : place_regions()) move_home(region.begin, region.pages, Zeros::are_there);
 }
 
 void share_variables_of(const ObjectImage& object) REQUIRES(starting) {
@@ -312,7 +312,7 @@ void leave_signals_to_application() {
   application.take();
   patch_calls();
   if (takes_faults(self.layout)) {
-    look_for_short_stores();
+    find_short_stores();
     take_over_locked_instructions();
     if (self.layout.nodes > 1) watch_waiting_code();
   }

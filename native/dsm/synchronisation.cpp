@@ -14,6 +14,7 @@
 #include "native/dsm/clock.hpp"
 #include "native/dsm/coherence.hpp"
 #include "native/dsm/counting.hpp"
+#include "native/dsm/downgrades.hpp"
 #include "native/dsm/emulated_network.hpp"
 #include "native/dsm/ending.hpp"
 #include "native/dsm/lock_names.hpp"
@@ -22,11 +23,10 @@
 #include "native/dsm/page_log.hpp"
 #include "native/dsm/page_turns.hpp"
 #include "native/dsm/process_copies.hpp"
-#include "native/dsm/recalls.hpp"
 #include "native/dsm/region_books.hpp"
 #include "native/dsm/scopes.hpp"
 #include "native/dsm/standard_output.hpp"
-#include "native/dsm/standing.hpp"
+#include "native/dsm/stop_the_world.hpp"
 #include "native/dsm/timeline_log.hpp"
 #include "native/dsm/write_notices.hpp"
 #include "native/program/ending.hpp"
@@ -39,16 +39,16 @@ std::set<LockId> held_locks GUARDED_BY(holding);
 
 constinit std::uint32_t seen_generation GUARDED_BY(application) = 0;
 /// What the last barrier of the team told.
-constinit ClockCalls told_clock GUARDED_BY(application){};
+constinit ClockCalls clock_at_barrier GUARDED_BY(application){};
 
 }  // namespace
 
-void heed_generation(std::uint32_t told) {
-  learn_generation(told);
+void note_generation(std::uint32_t received) {
+  learn_generation(received);
   if (seen_generation == generation()) return;
   seen_generation = generation();
   if (is_initial()) return;  // it keeps the books, and has forgotten those pages one by one
-  look_anew();
+  shut_for_new_generation();
 }
 
 namespace {
@@ -57,8 +57,8 @@ namespace {
 enum class WaitsFor : std::uint8_t { team, work };
 
 /// When the program ended, if this process can tell: it may hear of that late, in another barrier or after more work.
-std::uint64_t end_told(const Head& quit, std::uint64_t heard_ns) {
-  return self.shares_clock ? heard_ns - static_cast<std::uint32_t>(heard_ns - quit.generation) : heard_ns;
+std::uint64_t end_of_program(const Head& quit, std::uint64_t received_ns) {
+  return self.shares_clock ? received_ns - static_cast<std::uint32_t>(received_ns - quit.generation) : received_ns;
 }
 
 /// What the master says at a barrier, unless it is to end. Then what has passed since it came is the last of its
@@ -67,8 +67,9 @@ Head obey(const Head& head, WaitsFor awaited, const Begun& since) REQUIRES(appli
   if (head.kind == WireKind::quit || head.kind == WireKind::quit_in_turn) {
     const std::uint64_t now = now_ns();
     spend(awaited == WaitsFor::work ? Spent::idle : Spent::barrier, since, now);
-    hear_of_clock(ClockCalls::told(head.value, head.address), true);
-    end_worker(end_told(head, now), head.kind == WireKind::quit ? Dismissal::at_once : Dismissal::after_exit_functions);
+    note_clock_calls(ClockCalls::received(head.value, head.address), true);
+    end_worker(end_of_program(head, now),
+               head.kind == WireKind::quit ? Dismissal::at_once : Dismissal::after_exit_functions);
   }
   if (head.kind == WireKind::exit_run) {
     // The exit functions see what the thread wrote that ends the program.
@@ -96,7 +97,7 @@ Head synchronise(const Meeting& meeting, Wait wait = Wait::alone, bool has_flush
       .kind = WireKind::barrier_arrive, .generation = generation(), .address = meeting.key, .value = meeting.size};
   if (plays_jiajia()) {
     const Head head = obey(ask_in_scope(barrier_master, arrival, handed_at_barrier(), nullptr, wait), awaited, since);
-    told_clock = ClockCalls::told(head.value, head.address);
+    clock_at_barrier = ClockCalls::received(head.value, head.address);
     count_arrival();
     return head;
   }
@@ -105,7 +106,7 @@ Head synchronise(const Meeting& meeting, Wait wait = Wait::alone, bool has_flush
     arrival.value = changes_are_home;
   }
   const Head head = obey(ask(meeting.master, arrival, nullptr, nullptr, wait), awaited, since);
-  if (meeting.key == 0) told_clock = ClockCalls::told(head.value, head.address);
+  if (meeting.key == 0) clock_at_barrier = ClockCalls::received(head.value, head.address);
   return head;
 }
 
@@ -129,10 +130,10 @@ Meeting meeting_of(const gomp::Gang& gang) {
 
 /// The master called the clock while this process was waiting for work: its idle time is split there.
 Begun split_idle_time(const Begun& since, const Head& head) REQUIRES(application) {
-  if (ClockCalls::told(head.value, head.address).count == clock_calls().count) return since;
+  if (ClockCalls::received(head.value, head.address).count == clock_calls().count) return since;
   const std::uint64_t at = std::clamp(head.address, since.ns, now_ns());
   spend(Spent::idle, since, at);
-  hear_of_clock(ClockCalls::told(head.value, head.address), true);
+  note_clock_calls(ClockCalls::received(head.value, head.address), true);
   return begun_at(at);
 }
 
@@ -144,29 +145,29 @@ Begun wait_for_work() REQUIRES(application) {
   since = split_idle_time(since, head);
   const std::uint64_t now = now_ns();
   spend(Spent::idle, since, now);
-  heed_generation(head.generation);
+  note_generation(head.generation);
   return begun_at(now);
 }
 
 void count_lock_request(ProcessId manager, const Scoped& scoped) REQUIRES(application) {
   if (plays_jiajia()) {
-    count_message(manager, jiajia::Message::ACQ, jiajia::header + jiajia::lock_request(scoped.handed.size()));
+    count_message(manager, jiajia::MessageKind::ACQ, jiajia::header + jiajia::lock_request(scoped.handed.size()));
   } else {
     count_message(manager, MessageKind::lock_request, control_payload.count);
   }
 }
 void count_lock_release(ProcessId manager, const Scoped& scoped) REQUIRES(application) {
   if (plays_jiajia()) {
-    count_letters(manager, jiajia::Message::REL, scoped.object, scoped.handed.size());
+    count_sync_messages(manager, jiajia::MessageKind::REL, scoped.object, scoped.handed.size());
   } else {
     count_message(manager, MessageKind::lock_release, control_payload.count);
   }
 }
 
-void heed_grant(LockId lock, const Head& answer, const jiajia::SyncObject& object) REQUIRES(application) {
-  heed_generation(answer.generation);
+void apply_grant(LockId lock, const Head& answer, const jiajia::SyncObject& object) REQUIRES(application) {
+  note_generation(answer.generation);
   if (plays_jiajia()) {
-    heed_notices(object);
+    apply_notices(object);
   } else {
     const Grant granted{lock, answer.value};
     flush(Sync::acquire, &granted);
@@ -180,7 +181,7 @@ void finish_acquire(LockId lock, const Head& answer, const jiajia::SyncObject& o
     const Held guard(holding);
     held_locks.insert(lock);
   }
-  heed_grant(lock, answer, object);
+  apply_grant(lock, answer, object);
   if (plays_jiajia() && object == jiajia::object_of(lock)) own_copies().enter_scope(lock);
 }
 
@@ -200,27 +201,27 @@ void play(const Meeting& meeting, Barrier barrier, Begun& since) REQUIRES(applic
   Wait wait = Wait::with_handlers;
   bool has_flushed = false;
   for (const courses::Step& step : courses::barrier) {
-    switch (step.deed) {
-      case protocol::Deed::ask:
+    switch (step.action) {
+      case protocol::Action::ask:
         if (waits_for_work) {
           since = wait_for_work();
         } else {
-          heed_generation(synchronise(meeting, wait, std::exchange(has_flushed, false)).generation);
+          note_generation(synchronise(meeting, wait, std::exchange(has_flushed, false)).generation);
         }
         waits_for_work = false;
         wait = Wait::alone;
         count_message(meeting.master, step.message, control_payload.count);
         break;
-      case protocol::Deed::flush:
+      case protocol::Action::flush:
         flush(meeting.sync);
         has_flushed = true;
         break;
-      case protocol::Deed::settle:
+      case protocol::Action::begin_interval:
         if (meeting.drops_copies) drop(meeting.sync);
-        if (barrier == Barrier::of_all) end_flag_mode();
+        if (barrier == Barrier::of_all) end_single_writer_mode();
         break;
-      case protocol::Deed::tell:
-      case protocol::Deed::heed: break;  // no step of a barrier
+      case protocol::Action::send:
+      case protocol::Action::apply: break;  // no step of a barrier
     }
   }
 }
@@ -228,18 +229,18 @@ void play(const Meeting& meeting, Barrier barrier, Begun& since) REQUIRES(applic
 /// JIAJIA's. The next interval begins at once, so that what handlers store meanwhile belongs to it.
 void play_in_scope(Barrier barrier, Begun& since) REQUIRES(application) {
   for (const jiajia::courses::Step& step : jiajia::courses::barrier) {
-    switch (step.deed) {
-      case protocol::Deed::flush: change_interval(Sync::barrier); break;
-      case protocol::Deed::ask:
+    switch (step.action) {
+      case protocol::Action::flush: change_interval(Sync::barrier); break;
+      case protocol::Action::ask:
         if (barrier == Barrier::fork_worker) {
           since = wait_for_work();
         } else {
-          heed_generation(synchronise({}, Wait::with_handlers).generation);
+          note_generation(synchronise({}, Wait::with_handlers).generation);
         }
         break;
-      case protocol::Deed::heed: heed_barrier(); break;
-      case protocol::Deed::settle:
-      case protocol::Deed::tell: break;
+      case protocol::Action::apply: apply_barrier_notices(); break;
+      case protocol::Action::begin_interval:
+      case protocol::Action::send: break;
     }
   }
 }
@@ -276,7 +277,7 @@ void pass(const Meeting& meeting, Barrier barrier) REQUIRES(application) {
   spend(Spent::barrier, since);
   if (meeting.key != 0) return;
   // A handler of the initial thread's may have read a clock since it told of the readings.
-  if (self.process != ProcessId{0}) hear_of_clock(told_clock, false);
+  if (self.process != ProcessId{0}) note_clock_calls(clock_at_barrier, false);
   note_leaving();
 }
 
@@ -433,7 +434,7 @@ void await_flag(std::uint64_t flag, std::uint64_t value) {
   const Head grant = ask_in_scope(manager, wanted, scoped, nullptr, Wait::with_handlers);
   spend(Spent::lock, since);
   count_lock_request(manager, scoped);
-  heed_grant(ordered_lock, grant, scoped.object);
+  apply_grant(ordered_lock, grant, scoped.object);
 }
 
 void synchronise_memory() {

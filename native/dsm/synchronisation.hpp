@@ -45,7 +45,7 @@ std::uint64_t wake_enlisted(LockId lock, std::uint64_t most) REQUIRES(applicatio
 void release_memory() REQUIRES(application);
 /// Others may have allocated blocks anew, as who has told this process of generation `told` knows: forgets what it
 /// knows of pages if that is older.
-void heed_generation(std::uint32_t told) REQUIRES(application);
+void note_generation(std::uint32_t newest) REQUIRES(application);
 /// Flushes and drops copies.
 void synchronise_memory() REQUIRES(application);
 

@@ -4,11 +4,11 @@
 
 #include "models/scash/directives.hpp"
 #include "native/dsm/counting.hpp"
+#include "native/dsm/downgrades.hpp"
 #include "native/dsm/emulation.hpp"
 #include "native/dsm/heap_books.hpp"
 #include "native/dsm/inherited.hpp"
-#include "native/dsm/offices.hpp"
-#include "native/dsm/recalls.hpp"
+#include "native/dsm/request_handlers.hpp"
 #include "native/dsm/scopes.hpp"
 #include "native/dsm/stacks.hpp"
 #include "native/dsm/standard_output.hpp"
@@ -61,7 +61,7 @@ void work_in_teams() {
         Directive::fork_worker,
         []() REQUIRES(application) { std::memcpy(&own_start, region_page(), sizeof own_start); }, nothing,
         []() REQUIRES(application) { pass_barrier(Barrier::fork_worker); });
-    note_company(true);
+    note_peers(true);
     // libgomp ends the threads for which a team has no use, and creates others for the next one.
     if (last == 0 || own_start.number != last + 1) own_start.inherited.give_to_this_thread();
     own_start.state.give_to_this_process();
@@ -127,11 +127,11 @@ void run_team(const gomp::TeamStart& start) {
       },
       []() REQUIRES(application) { pass_barrier(Barrier::of_some); });
   begin_work();
-  note_company(true);
+  note_peers(true);
   gomp::run_member(team, 0);
   end_work(gomp::EventKind::join);
   pass_team_barrier(team.size);
-  note_company(false);
+  note_peers(false);
   end_parallel_region();
   begin_work();
 }

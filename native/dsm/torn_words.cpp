@@ -17,7 +17,7 @@ namespace {
 
 std::atomic<bool> has_short_stores = false;
 
-int look_at(dl_phdr_info* object, std::size_t /*size*/, void* /*unused*/) {
+int scan_object(dl_phdr_info* object, std::size_t /*size*/, void* /*unused*/) {
   if (!program::is_of_program(*object)) return 0;
   program::for_each_function(
       *object,
@@ -33,11 +33,11 @@ int look_at(dl_phdr_info* object, std::size_t /*size*/, void* /*unused*/) {
 
 }  // namespace
 
-void look_for_short_stores() {
-  if (self.atomics == Atomics::lock) dl_iterate_phdr(look_at, nullptr);
+void find_short_stores() {
+  if (self.atomics == Atomics::lock) dl_iterate_phdr(scan_object, nullptr);
 }
 
-void heed_torn_word(std::uint64_t address) {
+void report_torn_word(std::uint64_t address) {
   if (self.atomics == Atomics::lock) {
     if (!has_short_stores) return;
     program::end_run(
@@ -45,8 +45,8 @@ void heed_torn_word(std::uint64_t address) {
          " at the same time, by plain stores: if atomic variables of 1 or 2 bytes lie there side by side, one has lost "
          "a change. Align them to 4 bytes, or store them by atomic exchanges"});
   }
-  static bool is_told = false;
-  if (std::exchange(is_told, true)) return;
+  static bool was_reported = false;
+  if (std::exchange(was_reported, true)) return;
   gomp::message({"warning: two nodes changed the 4 bytes at address 0x", program::Hexadecimal(address),
                  " at the same time, by plain stores; the later change was kept whole. That is right for one variable "
                  "that several threads store. If variables of 1 or 2 bytes lie there side by side, one has lost a "

@@ -8,11 +8,11 @@
 namespace sdsm::dsm {
 
 /// Reads the program's code. To be called before take_over_locked_instructions().
-void look_for_short_stores() REQUIRES(starting);
+void find_short_stores() REQUIRES(starting);
 
 /// The later change of the word at `address` was kept whole, which undid bytes of the earlier. Under --atomics lock,
 /// which orders no plain stores, this ends the run, unless the program's code says that no shorter variable can lie
 /// there. Else it warns, once.
-void heed_torn_word(std::uint64_t address) REQUIRES(handling);
+void report_torn_word(std::uint64_t address) REQUIRES(handling);
 
 }  // namespace sdsm::dsm

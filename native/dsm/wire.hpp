@@ -49,42 +49,42 @@ enum class WireKind : std::uint8_t {
   lock_held,  ///< to the process that has it according to its manager. address: LockId. Answer: done; value: 1 if so
   lock_name,  ///< address of the lock object; value: LockClass. Answer: done; value: LockId
   // Of other synchronisation objects of the C library (native/pthreads/engine.hpp). address: LockId of the object.
-  object_give,    ///< as lock_release. Answer: done
-  object_set,     ///< value: ObjectNumber. Answer: done
-  object_number,  ///< value: ObjectNumber, asked for. Answer: done; value: the number
-  object_meet,    ///< Answer: lock_grant (when all have come)
-  object_enlist,  ///< Answer: done
-  object_await,   ///< value: as of object_leave. Answer: lock_grant (when it is no longer enlisted)
-  object_wake,    ///< value: how many at most. Answer: done; value: how many
-  object_leave,   ///< waits no longer. value: 1 if it stays enlisted. Answer, if it waited: lock_grant: too_late
-  make_key,       ///< Answer: done; value: a number that no key has
-  ordered_pass,   ///< payload: OrderedTurn; value: whose turn is next. Answer (when the turn has come): done
-  flag_post,      ///< address: flag; value: what it counts now. No answer
-  flag_wait,      ///< address: flag; value: what it has to count. Answer (when it does): lock_grant
-  region_of,      ///< address: page. Answer: done; payload: KnownRegion (of no pages if it is in none)
-  touch_first,    ///< address: the page's index in region `value`. Answer: done; value: the page's home
-  allocate,       ///< payload: heap::Request. Answer: done; value: the block, or 0
-  free_block,     ///< address. Answer: done
-  unmap_pages,    ///< address, value: begin and end in large blocks. Answer: done
-  map_again,      ///< address, value: as unmap_pages. Answer: done; value: 1 if all are of blocks
-  room_of,        ///< address. Answer: done; value: bytes
-  used_pages,     ///< address, value: begin and end in a large block. Answer: done; those of the first used pages
-  put_page,       ///< address: part of a page; payload: its bytes, for its new home. Answer: done
-  shut_copies,    ///< to a companion on the node (coherence.hpp). Answer: done
-  open_state,     ///< address: construct. Answer (when nobody else has it): done; payload: ConstructState
-  close_state,    ///< address: construct; payload: ConstructState. No answer
-  flag_mode,      ///< from now on pages are shared as models/page_sharing.hpp says. Answer: done (when they are)
-  end_turn,       ///< Answer (when it is this process's turn to run exit functions): done
+  object_give,         ///< as lock_release. Answer: done
+  object_set,          ///< value: ObjectNumber. Answer: done
+  object_number,       ///< value: ObjectNumber, asked for. Answer: done; value: the number
+  object_meet,         ///< Answer: lock_grant (when all have come)
+  object_enlist,       ///< Answer: done
+  object_await,        ///< value: as of object_leave. Answer: lock_grant (when it is no longer enlisted)
+  object_wake,         ///< value: how many at most. Answer: done; value: how many
+  object_leave,        ///< waits no longer. value: 1 if it stays enlisted. Answer, if it waited: lock_grant: too_late
+  make_key,            ///< Answer: done; value: a number that no key has
+  ordered_pass,        ///< payload: OrderedTurn; value: whose turn is next. Answer (when the turn has come): done
+  flag_post,           ///< address: flag; value: what it counts now. No answer
+  flag_wait,           ///< address: flag; value: what it has to count. Answer (when it does): lock_grant
+  region_of,           ///< address: page. Answer: done; payload: KnownRegion (of no pages if it is in none)
+  touch_first,         ///< address: the page's index in region `value`. Answer: done; value: the page's home
+  allocate,            ///< payload: heap::Request. Answer: done; value: the block, or 0
+  free_block,          ///< address. Answer: done
+  unmap_pages,         ///< address, value: begin and end in large blocks. Answer: done
+  map_again,           ///< address, value: as unmap_pages. Answer: done; value: 1 if all are of blocks
+  room_of,             ///< address. Answer: done; value: bytes
+  used_pages,          ///< address, value: begin and end in a large block. Answer: done; those of the first used pages
+  put_page,            ///< address: part of a page; payload: its bytes, for its new home. Answer: done
+  shut_copies,         ///< to a companion on the node (coherence.hpp). Answer: done
+  open_state,          ///< address: construct. Answer (when nobody else has it): done; payload: ConstructState
+  close_state,         ///< address: construct; payload: ConstructState. No answer
+  single_writer_mode,  ///< from now on pages are shared as models/page_sharing.hpp says. Answer: done (when they are)
+  end_turn,            ///< Answer (when it is this process's turn to run exit functions): done
   end_done,    ///< it has run them. address: 1 if one has ended the program; value: the status then. Answer (when the
                ///< program has ended): done
   late_diff,   ///< as diff, between service threads. Answer for the last piece: late_done
   late_done,   ///< no answer
-  stack_news,  ///< flag mode, between service threads of a node: the sender's stack changes. Answer: stack_news_heard
-  stack_news_heard,  ///< no answer
-  home_request,      ///< flag mode: address: page of the own node; value: PageWish. Answer: done; value: OwnPage
-  recall,         ///< flag mode, between service threads: address: page; value: PageWish, of what may be kept; payload:
-                  ///< how many pages the home has granted this process so far. Answer: recalled
-  recalled,       ///< address: page; value: Recalled; payload: the page's slot, if it comes home. No answer
+  stack_news,  ///< flag mode, between service threads of a node: the sender's stack changes. Answer: stack_news_seen
+  stack_news_seen,    ///< no answer
+  home_request,       ///< flag mode: address: page of the own node; value: PageWish. Answer: done; value: OwnPage
+  downgrade_request,  ///< flag mode, between service threads: address: page; value: PageWish, of what may be kept;
+                      ///< payload: how many pages the home has granted this process so far. Answer: recalled
+  downgraded,     ///< address: page; value: Recalled; payload: the page's slot, if it comes home. No answer
   turn_ask,       ///< flag mode: to process 0: value: ns (models/page_turns.hpp). Answer: done; value: ns to wait
   turn_end,       ///< no answer
   atomic,         ///< address: page; value: PageWish; payload: OperationAt. Answer: done; address: how many
@@ -202,12 +202,12 @@ struct OwnPage {
 };
 
 /// What a process says of a page that it gives up.
-struct Recalled {
+struct Downgraded {
   bool was_written = false;
   std::uint16_t parts = 0;  ///< that its content has
 
   constexpr std::uint64_t number() const { return std::uint64_t{parts} << 1 | (was_written ? 1U : 0U); }
-  static constexpr Recalled of(std::uint64_t number) {
+  static constexpr Downgraded of(std::uint64_t number) {
     return {(number & 1) != 0, static_cast<std::uint16_t>(number >> 1)};
   }
 };
@@ -256,20 +256,20 @@ inline constexpr std::uint32_t most_payload = static_cast<std::uint32_t>(page_pa
 inline constexpr std::size_t most_notices = most_payload / sizeof(NoticeRun);
 
 /// JIAJIA's own message; none for those that it does not know.
-constexpr std::optional<jiajia::Message> jiajia_message(WireKind kind) {
-  using jiajia::Message;
+constexpr std::optional<jiajia::MessageKind> jiajia_message(WireKind kind) {
+  using jiajia::MessageKind;
   switch (kind) {
-    case WireKind::page_request: return Message::GETP;
-    case WireKind::page_reply: return Message::GETPGRANT;
-    case WireKind::diff: return Message::DIFF;
-    case WireKind::diff_grant: return Message::DIFFGRANT;
+    case WireKind::page_request: return MessageKind::GETP;
+    case WireKind::page_reply: return MessageKind::GETPGRANT;
+    case WireKind::diff: return MessageKind::DIFF;
+    case WireKind::diff_grant: return MessageKind::DIFFGRANT;
     case WireKind::lock_request:
-    case WireKind::flag_wait: return Message::ACQ;
-    case WireKind::lock_grant: return Message::ACQGRANT;
+    case WireKind::flag_wait: return MessageKind::ACQ;
+    case WireKind::lock_grant: return MessageKind::ACQGRANT;
     case WireKind::lock_release:
-    case WireKind::flag_post: return Message::REL;
-    case WireKind::barrier_arrive: return Message::BARR;
-    case WireKind::barrier_release: return Message::BARRGRANT;
+    case WireKind::flag_post: return MessageKind::REL;
+    case WireKind::barrier_arrive: return MessageKind::BARR;
+    case WireKind::barrier_release: return MessageKind::BARRGRANT;
     default: return std::nullopt;
   }
 }

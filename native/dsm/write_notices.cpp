@@ -9,17 +9,17 @@
 #include "models/scash/courses.hpp"
 #include "native/dsm/asking.hpp"
 #include "native/dsm/coherence.hpp"
-#include "native/dsm/recalls.hpp"
+#include "native/dsm/downgrades.hpp"
 
 namespace sdsm::dsm {
 namespace {
 
 /// What the master told last.
-struct Told {
+struct ReceivedNotices {
   std::uint32_t epoch = 0;
   std::vector<NoticeRun> notices;
 };
-Told told GUARDED_BY(application);
+ReceivedNotices received GUARDED_BY(application);
 
 std::vector<NoticeRun> own_notices() REQUIRES(application) EXCLUDES(node().mutex) {
   std::vector<std::pair<PageId, NodeId>> notices;
@@ -51,7 +51,7 @@ std::uint32_t bytes_of(std::size_t notices) {
 struct Operated {
   static constexpr std::size_t most = 1024;
   PageId pages[most];
-  bool is_told[most] = {};
+  bool is_noted[most] = {};
   std::uint32_t epoch = 0;
 };
 constinit Operated operated GUARDED_BY(application);
@@ -62,12 +62,12 @@ void note_operation(const Place& place) {
   if (self.invalidation != Invalidation::changed) return;
   const NodeGuard guard;
   if (operated.epoch != node().notices.epoch()) {
-    std::fill(std::begin(operated.is_told), std::end(operated.is_told), false);
+    std::fill(std::begin(operated.is_noted), std::end(operated.is_noted), false);
     operated.epoch = node().notices.epoch();
   }
   const std::size_t slot = place.id.index % Operated::most;
-  if (operated.is_told[slot] && operated.pages[slot] == place.id) return;
-  operated.is_told[slot] = true;
+  if (operated.is_noted[slot] && operated.pages[slot] == place.id) return;
+  operated.is_noted[slot] = true;
   operated.pages[slot] = place.id;
   node().notices.add(place.id, self.layout.node_of(place.home));
 }
@@ -80,30 +80,30 @@ Head exchange_notices(Head arrival) {
   }
   arrival.value = notices_are_here;
   arrival.bytes = bytes_of(own.size() - sent);
-  told.notices.resize(most_notices);
-  const Head release = ask(barrier_master, arrival, own.data() + sent, told.notices.data());
+  received.notices.resize(most_notices);
+  const Head release = ask(barrier_master, arrival, own.data() + sent, received.notices.data());
   if (release.kind != WireKind::barrier_release) return release;
-  told.epoch = static_cast<std::uint32_t>(release.address);
-  told.notices.resize(std::max<std::size_t>(release.value, most_notices));
-  for (std::size_t heard = release.bytes / sizeof(NoticeRun); heard < release.value;) {
+  received.epoch = static_cast<std::uint32_t>(release.address);
+  received.notices.resize(std::max<std::size_t>(release.value, most_notices));
+  for (std::size_t have = release.bytes / sizeof(NoticeRun); have < release.value;) {
     const Head more =
-        ask(barrier_master, {.kind = WireKind::more_notices, .value = heard}, nullptr, told.notices.data() + heard);
-    heard += more.bytes / sizeof(NoticeRun);
+        ask(barrier_master, {.kind = WireKind::more_notices, .value = have}, nullptr, received.notices.data() + have);
+    have += more.bytes / sizeof(NoticeRun);
   }
-  told.notices.resize(release.value);
+  received.notices.resize(release.value);
   return release;
 }
 
 bool end_epoch() {
   WriteNotices& notices = node().notices;
-  if (notices.epoch() > told.epoch) return false;
-  notices.skip_to(told.epoch);
-  for (const NoticeRun& run : told.notices) {
+  if (notices.epoch() > received.epoch) return false;
+  notices.skip_to(received.epoch);
+  for (const NoticeRun& run : received.notices) {
     for (std::uint64_t i = 0; i < run.pages; ++i) {
       notices.add({RegionId{run.region}, run.first + i}, NodeId{run.writer});
     }
   }
-  node().pages.end_interval(flag_mode_here());
+  node().pages.end_interval(single_writer_mode_here());
   notices.publish();
   return true;
 }

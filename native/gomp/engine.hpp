@@ -136,7 +136,7 @@ std::uint64_t date_of_begin();
 /// The thread has let so much time pass without computing.
 void sleep(std::uint64_t nanoseconds);
 /// The thread opens a file of that name because a statement of Fortran names a unit that is not open.
-void hear_of_unopened_unit(const char* file);
+void note_unopened_unit(const char* file);
 
 /// Memory that all threads of the program share, zeroed; null if there is none left.
 void* allocate_shared(std::size_t bytes, std::size_t alignment);

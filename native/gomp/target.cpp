@@ -35,7 +35,7 @@ void limit_threads(ThreadState& thread, std::uintptr_t limit) {
   }
 }
 
-void heed_arguments(ThreadState& thread, void** arguments) {
+void apply_arguments(ThreadState& thread, void** arguments) {
   while (arguments != nullptr && *arguments != nullptr) {
     const auto argument = reinterpret_cast<std::uintptr_t>(*arguments++);
     const std::uintptr_t value = (argument & argument_value_follows) != 0
@@ -84,7 +84,7 @@ void run_on_host(void (*body)(void*), void** variables, void** arguments) {
   thread.in_final_task = false;
   thread.teams = 1;
   thread.team = 0;
-  heed_arguments(thread, arguments);
+  apply_arguments(thread, arguments);
   thread.tasks_before = gomp::tasks_so_far();
   body(variables);
   gomp::finish_tasks(thread.tasks_before);

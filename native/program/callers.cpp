@@ -17,7 +17,7 @@ struct Walk {
   std::size_t seen = 0;
 };
 
-_Unwind_Reason_Code look_at(_Unwind_Context* context, void* given) {
+_Unwind_Reason_Code note_caller(_Unwind_Context* context, void* given) {
   Walk& walk = *static_cast<Walk*>(given);
   const auto address = static_cast<std::uintptr_t>(_Unwind_GetIP(context));
   if (program_image.is_own_code(address)) walk.found[walk.count++] = address;
@@ -28,7 +28,7 @@ _Unwind_Reason_Code look_at(_Unwind_Context* context, void* given) {
 
 std::size_t callers_in_program(std::uintptr_t* found, std::size_t most) {
   Walk walk{found, most};
-  if (most > 0) _Unwind_Backtrace(look_at, &walk);
+  if (most > 0) _Unwind_Backtrace(note_caller, &walk);
   return walk.count;
 }
 

@@ -14,7 +14,7 @@ struct ClockRow {
   unsigned length = 0;
 
   /// Called once for each reading, with the time since the last one: whether it is a look.
-  bool adds_look(std::uint64_t since_ns) {
+  bool adds_poll(std::uint64_t since_ns) {
     if (since_ns > little_ns) length = 0;
     return ++length > most_events;
   }

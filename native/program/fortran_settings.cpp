@@ -9,7 +9,7 @@ using namespace sdsm::program;
 
 namespace {
 
-constinit FortranSettings told;
+constinit FortranSettings settings;
 
 SDSM_NEXT_FUNCTION NextFunction<void(int, char**)> set_args{"_gfortran_set_args"};
 SDSM_NEXT_FUNCTION NextFunction<void(int, int*)> set_options{"_gfortran_set_options"};
@@ -20,35 +20,35 @@ SDSM_NEXT_FUNCTION NextFunction<void(int)> set_max_subrecord_length{"_gfortran_s
 }  // namespace
 
 SDSM_ENTRY void _gfortran_set_args(int count, char** arguments) {
-  told.argument_count = count;
-  told.arguments = arguments;
+  settings.argument_count = count;
+  settings.arguments = arguments;
   set_args(count, arguments);
 }
 SDSM_ENTRY void _gfortran_set_options(int count, int* options) {
-  told.option_count = std::min(count, FortranSettings::most_options);
-  std::copy_n(options, told.option_count, told.options);
+  settings.option_count = std::min(count, FortranSettings::most_options);
+  std::copy_n(options, settings.option_count, settings.options);
   set_options(count, options);
 }
 SDSM_ENTRY void _gfortran_set_convert(int conversion) {
-  told.has_conversion = true;
-  told.conversion = conversion;
+  settings.has_conversion = true;
+  settings.conversion = conversion;
   set_convert(conversion);
 }
 SDSM_ENTRY void _gfortran_set_record_marker(int bytes) {
-  told.has_record_marker = true;
-  told.record_marker = bytes;
+  settings.has_record_marker = true;
+  settings.record_marker = bytes;
   set_record_marker(bytes);
 }
 SDSM_ENTRY void _gfortran_set_max_subrecord_length(int bytes) {
-  told.has_subrecord_length = true;
-  told.subrecord_length = bytes;
+  settings.has_subrecord_length = true;
+  settings.subrecord_length = bytes;
   set_max_subrecord_length(bytes);
 }
 
 namespace sdsm::program {
 
 const FortranSettings& FortranSettings::of_this_process() {
-  return told;
+  return settings;
 }
 
 void FortranSettings::give_to_this_process() const {

@@ -150,13 +150,13 @@ std::size_t bytes_of_variables(const dl_phdr_info& object) {
   return bytes;
 }
 
-int look_at(dl_phdr_info* object, std::size_t /*size*/, void* /*unused*/) {
+int scan_object(dl_phdr_info* object, std::size_t /*size*/, void* /*unused*/) {
   const AddressRange whole = whole_of(*object);
   replacements.loaded.push_back(whole);
   if (is_among(replacements.objects, whole)) return 0;
   const bool has_begun = replacements.linker_news != 0;
   if (has_begun && is_library_of_program(object->dlpi_name)) {
-    hear_of_library(object->dlpi_name, bytes_of_variables(*object));
+    note_library(object->dlpi_name, bytes_of_variables(*object));
   }
   if (system_library(object->dlpi_name) == SystemLibrary::own_locking) return 0;
   const std::size_t first = replacements.all.size();
@@ -175,9 +175,9 @@ int look_at(dl_phdr_info* object, std::size_t /*size*/, void* /*unused*/) {
   return 0;
 }
 
-void look_at_objects() {
+void scan_objects() {
   replacements.loaded.clear();
-  dl_iterate_phdr(look_at, nullptr);
+  dl_iterate_phdr(scan_object, nullptr);
   // Other code may come where a library was.
   const Replaced* const kept =
       std::remove_if(replacements.all.begin(), replacements.all.end(), [](const Replaced& one) {
@@ -207,8 +207,8 @@ void watch_linker() {
   replacements.linker_news = address;
 }
 
-void hear_of_linker(greg_t* registers) {
-  if (_r_debug.r_state == r_debug::RT_CONSISTENT) look_at_objects();
+void note_linker(greg_t* registers) {
+  if (_r_debug.r_state == r_debug::RT_CONSISTENT) scan_objects();
   std::memcpy(&registers[REG_RIP], reinterpret_cast<const void*>(registers[REG_RSP]), sizeof registers[REG_RIP]);
   registers[REG_RSP] += static_cast<greg_t>(sizeof registers[REG_RIP]);
 }
@@ -222,7 +222,7 @@ void on_trap(int signal, siginfo_t* info, void* context) {
     return;
   }
   if (address == replacements.linker_news) {
-    hear_of_linker(registers);
+    note_linker(registers);
     errno = saved_errno;
     return;
   }
@@ -252,7 +252,7 @@ void on_trap(int signal, siginfo_t* info, void* context) {
 void take_over_locked_instructions() {
   // One may come amid another's work: a preloaded tool sees the run-time's system calls.
   take_signal(SIGTRAP, on_trap, SA_NODEFER);
-  look_at_objects();
+  scan_objects();
   watch_linker();
 }
 

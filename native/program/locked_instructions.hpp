@@ -26,7 +26,7 @@ bool operate_on_shared(std::uintptr_t code, std::uintptr_t address, const Atomic
 /// Does what a trap of the engine's own asks for; false: it is none of those.
 bool take_trap(const siginfo_t& info, ucontext_t& machine);
 /// The program has loaded a library of its own (dlopen), whose variables are not shared.
-void hear_of_library(const char* path, std::size_t bytes_of_variables);
+void note_library(const char* path, std::size_t bytes_of_variables);
 /// After this the thread sees what other threads wrote before their own fences.
 void fence_shared();
 

@@ -99,7 +99,7 @@ bool is_preloaded(const char* path) {
   return false;
 }
 
-int look_at(dl_phdr_info* object, std::size_t /*size*/, void* is_first) REQUIRES(starting) {
+int scan_object(dl_phdr_info* object, std::size_t /*size*/, void* is_first) REQUIRES(starting) {
   if (*static_cast<bool*>(is_first)) {
     *static_cast<bool*>(is_first) = false;
     found.program = image_of(*object);
@@ -124,7 +124,7 @@ struct StackCode {
 };
 
 /// Pointers to nested functions of C, and to internal procedures of Fortran, point to code that gcc puts on the stack.
-int look_for_code_on_stacks(dl_phdr_info* object, std::size_t /*size*/, void* to) {
+int find_code_on_stacks(dl_phdr_info* object, std::size_t /*size*/, void* to) {
   StackCode& code = *static_cast<StackCode*>(to);
   for (int i = 0; i < object->dlpi_phnum; ++i) {
     const auto& header = object->dlpi_phdr[i];
@@ -138,7 +138,7 @@ int look_for_code_on_stacks(dl_phdr_info* object, std::size_t /*size*/, void* to
 /// From here on the kernel makes executable what this process maps or opens for reading, if stacks are to be.
 void keep_code_on_stacks() {
   StackCode code;
-  dl_iterate_phdr(look_for_code_on_stacks, &code);
+  dl_iterate_phdr(find_code_on_stacks, &code);
   if (!code.of_program && !code.of_library) return;
   constexpr unsigned long ask_only = 0xffffffff;
   const int now = personality(ask_only);
@@ -230,7 +230,7 @@ constinit const ProgramImage& program_image = found;
 
 void find_program_image() {
   bool is_first = true;  // the program itself comes first (dl_iterate_phdr(3))
-  dl_iterate_phdr(look_at, &is_first);
+  dl_iterate_phdr(scan_object, &is_first);
   keep_code_on_stacks();
   // operator new and its twin for alignments, which lie side by side.
   for (const char* name : {"_Znwm", "_ZnwmSt11align_val_t"}) {

@@ -211,7 +211,7 @@ void HeldSignals::take_over(const SignalState& held) {
 
 ShutSignals::ShutSignals()
     : before_(set_kernel_mask(SIG_BLOCK, ~(synchronous | bit_of(SIGSEGV) | bit_of(SIGTRAP) |
-                                           bit_of(preemption_signal()) | bit_of(standing_signal())))) {}
+                                           bit_of(preemption_signal()) | bit_of(stop_signal())))) {}
 ShutSignals::~ShutSignals() {
   set_kernel_mask(SIG_SETMASK, before_);
 }
@@ -307,7 +307,7 @@ namespace sdsm::program {
 
 sigset_t without_own(const sigset_t& wanted) {
   sigset_t set = wanted;
-  for (const int number : {SIGSEGV, SIGTRAP, preemption_signal(), standing_signal()}) sigdelset(&set, number);
+  for (const int number : {SIGSEGV, SIGTRAP, preemption_signal(), stop_signal()}) sigdelset(&set, number);
   return set;
 }
 

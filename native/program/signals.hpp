@@ -12,7 +12,7 @@ inline int preemption_signal() {
 }
 
 /// Stops a thread for a moment.
-inline int standing_signal() {
+inline int stop_signal() {
   return SIGRTMAX - 4;
 }
 /// How often one of these has come to the calling thread, which their handlers note: a system call that they end with

@@ -316,7 +316,7 @@ void SystemCall::text(int i) const {
 }
 void SystemCall::opens(int path) const {
   text(path);
-  if (begins_fortran_statement()) engine::hear_of_unopened_unit(static_cast<const char*>(at(path)));
+  if (begins_fortran_statement()) engine::note_unopened_unit(static_cast<const char*>(at(path)));
 }
 void SystemCall::texts(int i) const {
   const auto* const all = static_cast<const char* const*>(at(i));
@@ -370,31 +370,31 @@ SystemCall SystemCall::behind(std::size_t moved, Rest places) const {
   return left;
 }
 
-void SystemCall::told(int i, std::size_t bytes) {
+void SystemCall::copied(int i, std::size_t bytes) {
   arguments[i] = reinterpret_cast<long>(copies->structure(at(i), bytes));
 }
-void SystemCall::told_data(int i, std::size_t bytes, std::size_t head) {
+void SystemCall::copied_data(int i, std::size_t bytes, std::size_t head) {
   arguments[i] = reinterpret_cast<long>(copies->data(at(i), bytes, head));
 }
-void SystemCall::told_by_file(int i, std::size_t bytes) {
+void SystemCall::copied_by_file(int i, std::size_t bytes) {
   if (is_lasting(arguments[0])) return out(i, bytes);
-  told_data(i, bytes);
+  copied_data(i, bytes);
 }
-void SystemCall::told_parts(int i, std::size_t count) {
+void SystemCall::copied_parts(int i, std::size_t count) {
   if (is_lasting(arguments[0])) return out_parts(i, count);
   arguments[i] = reinterpret_cast<long>(copies->parts(static_cast<const iovec*>(at(i)), count));
 }
-void SystemCall::told_message(int i) {
+void SystemCall::copied_message(int i) {
   if (at(i) != nullptr) arguments[i] = reinterpret_cast<long>(copies->message(static_cast<msghdr*>(at(i))));
 }
-void SystemCall::told_sized(int i, int size) {
+void SystemCall::copied_sized(int i, int size) {
   if (at(size) == nullptr) return;
-  told(size, sizeof(socklen_t));
+  copied(size, sizeof(socklen_t));
   arguments[i] = reinterpret_cast<long>(copies->sized(at(i), at(size)));
 }
-void SystemCall::told_sets(int first, int count, std::size_t files) {
+void SystemCall::copied_sets(int first, int count, std::size_t files) {
   if (files > 1 << 20) return;
-  for (int i = first; i < first + count; ++i) told(i, (files + 63) / 64 * sizeof(long));
+  for (int i = first; i < first + count; ++i) copied(i, (files + 63) / 64 * sizeof(long));
 }
 
 void SystemCall::refused(std::initializer_list<int> pointers) const {

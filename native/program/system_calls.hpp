@@ -62,13 +62,13 @@ struct SystemCall {
   SystemCall behind(std::size_t moved, Rest places) const;
 
   // What it tells only once: the argument then is a private copy's address.
-  void told(int i, std::size_t bytes);
-  void told_data(int i, std::size_t bytes, std::size_t head = 0);  ///< as many bytes behind `head` as it answers
-  void told_by_file(int i, std::size_t bytes);                     ///< the same; argument 0 is a file
-  void told_parts(int i, std::size_t count);                       ///< iovec[count]; argument 0 is a file
-  void told_message(int i);
-  void told_sized(int i, int size);  ///< as many bytes as the socklen_t at argument `size` says; that, too
-  void told_sets(int first, int count, std::size_t files);  ///< fd_set in `count` arguments
+  void copied(int i, std::size_t bytes);
+  void copied_data(int i, std::size_t bytes, std::size_t head = 0);  ///< as many bytes behind `head` as it answers
+  void copied_by_file(int i, std::size_t bytes);                     ///< the same; argument 0 is a file
+  void copied_parts(int i, std::size_t count);                       ///< iovec[count]; argument 0 is a file
+  void copied_message(int i);
+  void copied_sized(int i, int size);  ///< as many bytes as the socklen_t at argument `size` says; that, too
+  void copied_sets(int first, int count, std::size_t files);  ///< fd_set in `count` arguments
 
   /// The program may ask for it to let time pass, which its clock then has to show.
   void waits_on(int milliseconds = -1) {

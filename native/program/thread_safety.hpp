@@ -41,7 +41,7 @@ class CAPABILITY("role") Role {
 
   /// From here on the calling thread has this role, and no other.
   void take() const ASSERT_CAPABILITY(this) { of_this_thread = this; }
-  void give_up() const { of_this_thread = nullptr; }
+  void hand_over() const { of_this_thread = nullptr; }
   bool is_taken() const { return of_this_thread == this; }
   /// For entry points and signal handlers: ends the run if the calling thread has another role.
   void check() const ASSERT_CAPABILITY(this) {

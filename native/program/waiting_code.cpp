@@ -9,7 +9,7 @@
 
 #include "native/program/instruction_effects.hpp"
 #include "native/program/machine_code.hpp"
-#include "native/program/second_looks.hpp"
+#include "native/program/re_checks.hpp"
 
 namespace sdsm::program {
 namespace {
@@ -261,7 +261,7 @@ class Function {
   }
 
   /// Compilers may copy a loop's condition before the loop.
-  void add_looks_before(const Step* step, const Variables& waited_for, GrowingArray<Wait>& found) const {
+  void add_polls_before(const Step* step, const Variables& waited_for, GrowingArray<Wait>& found) const {
     const Step* const first = step - std::min(steps_before, step - steps.begin());
     while (step-- > first) {
       const auto effect = effect_of(*step);
@@ -270,12 +270,12 @@ class Function {
   }
 
   void add_entries(const Step* first, const Step* last, const Variables& waited_for, GrowingArray<Wait>& found) const {
-    add_looks_before(first, waited_for, found);
+    add_polls_before(first, waited_for, found);
     for (const Step& step : steps) {
       if ((&step >= first && &step <= last) || !step.has_target()) continue;
       if (step.target() < first->at || step.target() > last->at) continue;
       if (const Step* const entry = step_at(static_cast<std::uint32_t>(step.target()))) add(entry, found);
-      add_looks_before(&step, waited_for, found);
+      add_polls_before(&step, waited_for, found);
     }
   }
 
@@ -313,7 +313,7 @@ bool Pauses::has(std::uintptr_t function) const {
 
 void find_waits(const std::uint8_t* code, std::uint32_t bytes, const Pauses& pauses, GrowingArray<Wait>& found) {
   Function(code, bytes, pauses).find(found);
-  find_second_looks(code, bytes, pauses, found);
+  find_re_checks(code, bytes, pauses, found);
 }
 
 }  // namespace sdsm::program

@@ -137,9 +137,9 @@ long wait_for_change(const volatile std::uint32_t* word, std::uint32_t expected,
       if (engine::await(word, 0)) engine::wake(word, 1);
       return -EAGAIN;
     }
-    const bool is_last = patience_ns <= engine::time_between_looks_ns;
+    const bool is_last = patience_ns <= engine::time_between_polls_ns;
     const bool goes_on = !is_last && early == Early::never;
-    if (engine::await(word, std::min(patience_ns, engine::time_between_looks_ns), goes_on)) return 0;
+    if (engine::await(word, std::min(patience_ns, engine::time_between_polls_ns), goes_on)) return 0;
     if (is_last) return -ETIMEDOUT;
     if (!goes_on) return 0;
     left_ns(patience_ns);

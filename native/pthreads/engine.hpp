@@ -49,7 +49,7 @@ void enlist(const volatile void* object);
 bool await(const volatile void* object, std::uint64_t patience_ns, bool stays = false);
 /// How long a thread that may be overlooked waits before it looks at its memory again: who changes that by a plain
 /// store, and then sees no waiter in a copy of its own, wakes nobody. for_ever where there are no copies.
-extern const std::uint64_t time_between_looks_ns;
+extern const std::uint64_t time_between_polls_ns;
 void leave(const volatile void* object);
 /// A release of memory; event: give. Wakes those who enlisted first; returns how many.
 std::uint32_t wake(const volatile void* object, std::uint32_t most);

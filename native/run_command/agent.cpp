@@ -175,7 +175,7 @@ class Agent {
 
   void tell_ends() {
     for (auto process = processes_.begin(); process != processes_.end();) {
-      if (const auto status = process->second.look_for_end()) {
+      if (const auto status = process->second.poll_for_end()) {
         const dsm::ProcessEnded ended{process->first, *status};
         control_.send(FrameKind::ended, &ended, sizeof ended);
         process = processes_.erase(process);

@@ -135,17 +135,17 @@ bool find_sources(const std::filesystem::path& program, std::vector<AtomicPlace>
   for (const AtomicPlace& place : places) words.push_back(fmt::format("{:#x}", place.address));
   // Two lines for each address: the function, and FILE:LINE with ?? and 0 for what is not known.
   std::istringstream lines(output_of(words));
-  bool is_told = false;
+  bool is_listed = false;
   for (AtomicPlace& place : places) {
     std::string function;
     std::string source;
     if (!std::getline(lines, function) || !std::getline(lines, source)) break;
-    is_told = true;
+    is_listed = true;
     if (!function.starts_with("?")) place.function = function;
     source = source.substr(0, source.find(" (discriminator"));
     if (!source.starts_with("?") && !source.ends_with(":?") && !source.ends_with(":0")) place.source = source;
   }
-  return is_told;
+  return is_listed;
 }
 
 std::string atomics_text(const std::filesystem::path& program, std::vector<AtomicPlace> places, ProtocolKind protocol) {

@@ -76,8 +76,8 @@ class Cluster final : private Hosts::Listener {
         throw RunError(fmt::format("interrupted by signal {} ({}): all processes are stopped", interruption(),
                                    strsignal(interruption())));
       }
-      if (hosts_) hosts_->look(now, *this);
-      for (std::uint32_t i = 0; i < size(); ++i) look_at(i, now);
+      if (hosts_) hosts_->check(now, *this);
+      for (std::uint32_t i = 0; i < size(); ++i) check_member(i, now);
       if (blame_.is_decided(now) && !is_pardoned()) throw RunError(blame_.text());
       go_on(now);
     }
@@ -91,7 +91,7 @@ class Cluster final : private Hosts::Listener {
  private:
   struct Member {
     explicit Member(ControlChannel channel, std::optional<Child> started = std::nullopt)
-        : process(std::move(started)), control(std::move(channel)), last_heard(Clock::now()) {}
+        : process(std::move(started)), control(std::move(channel)), last_message(Clock::now()) {}
 
     std::optional<Child> process;  ///< none on another host
     ControlChannel control;
@@ -102,7 +102,7 @@ class Cluster final : private Hosts::Listener {
     bool was_judged = false;  ///< its end
     std::optional<Clock::time_point> known_to_have_ended;
     std::string address;
-    Clock::time_point last_heard;
+    Clock::time_point last_message;
     std::optional<dsm::Result> result;
   };
 
@@ -223,7 +223,7 @@ class Cluster final : private Hosts::Listener {
     if (pause < std::chrono::seconds(1)) return;
     stage_began_ += pause;
     if (program_ended_) *program_ended_ += pause;
-    for (Member& member : members_) member.last_heard += pause;
+    for (Member& member : members_) member.last_message += pause;
     if (hosts_) hosts_->forgive(pause);
   }
 
@@ -247,19 +247,19 @@ class Cluster final : private Hosts::Listener {
     return !member.control.is_open() || now - *member.known_to_have_ended > remote_patience;
   }
 
-  void look_at(std::uint32_t number, Clock::time_point now) {
+  void check_member(std::uint32_t number, Clock::time_point now) {
     Member& member = members_[number];
     ControlChannel& control = member.control;
     // The end first: what a process said before it must be in the socket by then.
     if (member.process && !member.end) {
-      if (const auto status = member.process->look_for_end()) member.end = process_end(*status);
+      if (const auto status = member.process->poll_for_end()) member.end = process_end(*status);
     }
     const auto& end = member.end;
     control.flush();
     control.receive();
     try {
       while (const auto frame = control.next_frame()) {
-        member.last_heard = now;
+        member.last_message = now;
         take(number, *frame, now);
       }
     } catch (const ProtocolError& error) {
@@ -276,9 +276,9 @@ class Cluster final : private Hosts::Listener {
     }
     if (!control.is_open() && !member.was_closed) {
       member.was_closed = true;
-      member.last_heard = now;
+      member.last_message = now;
     }
-    if (!end) look_for_silence(number, now);
+    if (!end) check_for_silence(number, now);
   }
 
   void take(std::uint32_t number, const Frame& frame, Clock::time_point now) {
@@ -388,12 +388,12 @@ class Cluster final : private Hosts::Listener {
     }
   }
 
-  void look_for_silence(std::uint32_t number, Clock::time_point now) {
+  void check_for_silence(std::uint32_t number, Clock::time_point now) {
     const Member& member = members_[number];
     if (member.is_blamed) return;
     // Without a socket it has to end, soon unless it has said its result: what programs do at their exit takes time.
     if (!member.control.is_open() && !member.result) {
-      if (now - member.last_heard < (hosts_ ? remote_patience : Blame::patience)) return;
+      if (now - member.last_message < (hosts_ ? remote_patience : Blame::patience)) return;
       return blame(number, BlameKind::silence,
                    fmt::format("has closed its connection to the launcher (file descriptor {}){}. Programs must not "
                                "close files that they did not open",
@@ -410,7 +410,7 @@ class Cluster final : private Hosts::Listener {
     }
     const bool is_starting = stage_ != Stage::running;
     if (is_starting && member.is_ready) return;
-    if (Seconds(now - (is_starting ? stage_began_ : member.last_heard)) <= options_.timeout) return;
+    if (Seconds(now - (is_starting ? stage_began_ : member.last_message)) <= options_.timeout) return;
     const std::string what = stage_ == Stage::listening ? fmt::format("has not reported within {} of its start", limit)
                              : stage_ == Stage::connecting
                                  ? fmt::format("has not connected to the others within {}", limit)
@@ -445,7 +445,7 @@ class Cluster final : private Hosts::Listener {
     stage_began_ = now;
     for (Member& member : members_) {
       member.is_ready = false;
-      member.last_heard = now;
+      member.last_message = now;
     }
   }
 
@@ -468,7 +468,7 @@ class Cluster final : private Hosts::Listener {
     result.logs = std::move(logs_);
     result.timeline = std::move(timeline_);
     for (const Member& member : members_) {
-      if (!member.result) result.unheard.push_back(static_cast<std::uint32_t>(result.processes.size()));
+      if (!member.result) result.silent.push_back(static_cast<std::uint32_t>(result.processes.size()));
       result.processes.push_back(member.result.value_or(dsm::Result{}));
       if (result.status == 0 && member.result && member.end) result.status = member.end->status;
     }

@@ -104,7 +104,7 @@ class Hosts::Agent {
     constexpr auto patience = std::chrono::seconds(3);
     const auto begun = Clock::now();
     let_go();
-    while (!look_for_end() && Clock::now() - begun < patience)
+    while (!poll_for_end() && Clock::now() - begun < patience)
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
   Agent& operator=(Agent&&) = delete;
@@ -118,7 +118,7 @@ class Hosts::Agent {
   void take_connection(int socket) {
     if (address_.empty()) address_ = peer_of(socket);
     control_ = ControlChannel(Descriptor(socket));
-    last_heard_ = Clock::now();
+    last_message_ = Clock::now();
   }
 
   /// All at once when the run has failed: the others' waits then take no more time.
@@ -128,8 +128,8 @@ class Hosts::Agent {
     pipe_.reset();
   }
 
-  const std::optional<ProcessEnd>& look_for_end() {
-    if (const auto& status = process_.look_for_end(); status && !end_) end_ = process_end(*status);
+  const std::optional<ProcessEnd>& poll_for_end() {
+    if (const auto& status = process_.poll_for_end(); status && !end_) end_ = process_end(*status);
     return end_;
   }
 
@@ -158,7 +158,7 @@ class Hosts::Agent {
     }
   }
 
-  Clock::time_point last_heard_ = Clock::now();
+  Clock::time_point last_message_ = Clock::now();
   bool is_started_ = false;
   bool is_blamed_ = false;
   bool is_finishing_ = false;
@@ -289,7 +289,7 @@ std::vector<ControlChannel> Hosts::gather() {
     last_round = now;
     for (const auto& agent : agents_) {
       // The end first: what the agent said before it must be here by then.
-      const bool has_ended = agent->look_for_end().has_value();
+      const bool has_ended = agent->poll_for_end().has_value();
       agent->pass_input();
       agent->control().receive();
       // What comes behind is for look().
@@ -326,16 +326,16 @@ void Hosts::add_to(std::vector<pollfd>& polled) const {
   for (const auto& agent : agents_) agent->add_to(polled);
 }
 
-void Hosts::look(Time now, Listener& listener) {
+void Hosts::check(Time now, Listener& listener) {
   for (const auto& agent : agents_) {
-    const bool has_ended = agent->look_for_end().has_value();
+    const bool has_ended = agent->poll_for_end().has_value();
     ControlChannel& control = agent->control();
     agent->pass_input();
     control.flush();
     control.receive();
     try {
       while (const auto frame = control.next_frame()) {
-        agent->last_heard_ = now;
+        agent->last_message_ = now;
         dsm::ProcessEnded ended;
         if (frame->kind == FrameKind::pong) continue;
         if (frame->kind != FrameKind::ended || frame->payload.size() != sizeof ended) {
@@ -357,13 +357,13 @@ void Hosts::look(Time now, Listener& listener) {
                                 agent->name(), agent->command(), how_it_ended(*agent->end())),
                     true);
     } else if (!control.is_open()) {
-      if (now - agent->last_heard_ < std::chrono::seconds(1)) continue;  // soon more is known
+      if (now - agent->last_message_ < std::chrono::seconds(1)) continue;  // soon more is known
       agent->is_blamed_ = true;
       listener.lost(fmt::format("host {}: its agent has ended, and with it the host's processes. Was it stopped by "
                                 "hand, or has the host been shut down?",
                                 agent->name()),
                     true);
-    } else if (now - agent->last_heard_ > timeout_) {
+    } else if (now - agent->last_message_ > timeout_) {
       agent->is_blamed_ = true;
       listener.lost(
           fmt::format("host {}: its agent has not answered for {:g} s. Is the host there, and not overloaded? "
@@ -381,7 +381,7 @@ void Hosts::ping() {
 }
 
 void Hosts::forgive(Clock::duration pause) {
-  for (const auto& agent : agents_) agent->last_heard_ += pause;
+  for (const auto& agent : agents_) agent->last_message_ += pause;
 }
 
 void Hosts::finish() {
@@ -392,7 +392,7 @@ void Hosts::finish() {
   const auto begun = Clock::now();
   for (const auto& agent : agents_) {
     // What the program printed may still be on its way through the launcher command.
-    while (!agent->look_for_end()) {
+    while (!agent->poll_for_end()) {
       throw_if_interrupted("interrupted while the hosts ended: all processes are stopped");
       agent->control().flush();
       agent->pass_input();

@@ -68,7 +68,7 @@ class Hosts {
   /// Adds the descriptors that the launcher has to wait for besides the processes'.
   void add_to(std::vector<pollfd>& polled) const;
   /// Takes what the agents say and passes the program's input on.
-  void look(Time now, Listener& listener);
+  void check(Time now, Listener& listener);
   void ping();
   /// The launcher was stopped for so long: agents get that much more time to answer.
   void forgive(std::chrono::steady_clock::duration pause);

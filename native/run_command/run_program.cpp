@@ -74,7 +74,7 @@ std::vector<std::filesystem::path> inputs_of(const RunRequest& request, const Pr
   return inputs;
 }
 
-std::string unheard_note(const std::vector<std::uint32_t>& threads) {
+std::string silence_note(const std::vector<std::uint32_t>& threads) {
   return fmt::format(
       "note: the program ended in the middle of a parallel region. What these threads did is not in the results, which "
       "have zeros for them: {}",
@@ -133,7 +133,7 @@ int run_program(const RunRequest& request) {
                                 has_outputs ? "; no results are written" : ""));
       return 1;
     }
-    if (!result.unheard.empty() && (has_outputs || !request.is_quiet)) commands::say(unheard_note(result.unheard));
+    if (!result.silent.empty() && (has_outputs || !request.is_quiet)) commands::say(silence_note(result.silent));
     makespans.push_back(makespan_s(result.processes));
     runs.push_back(std::move(result));
   }

@@ -33,7 +33,7 @@ std::string last_part(const std::string& path) {
 std::string output_of(const std::vector<std::string>& command) {
   Pipe pipe = make_pipe();
   const Descriptor nowhere = make_temporary_file();
-  std::string told;
+  std::string output;
   try {
     Child child = execute({.file = command.front(),
                            .arguments = command,
@@ -42,13 +42,13 @@ std::string output_of(const std::vector<std::string>& command) {
     pipe.write_end = {};
     char buffer[4096];
     for (ssize_t count = 0; (count = read(pipe.read_end.get(), buffer, sizeof buffer)) > 0;) {
-      told.append(buffer, static_cast<std::size_t>(count));
+      output.append(buffer, static_cast<std::size_t>(count));
     }
     child.wait();
   } catch (const BadInput&) {
     return {};  // without it lines have no names
   }
-  return told;
+  return output;
 }
 
 /// FILE:LINE of each frame of each site, by binutils' addr2line: the innermost inlined call's first.
@@ -62,10 +62,10 @@ std::vector<std::vector<std::string>> lines_of(const std::vector<trace::Site>& s
       const std::size_t to = std::min(numbers.size(), from + at_once);
       std::vector<std::string> command{"addr2line", "-e", file, "-i", "-a"};
       for (std::size_t i = from; i < to; ++i) command.push_back(fmt::format("{:#x}", sites[numbers[i]].address));
-      const std::string told = output_of(command);
+      const std::string output = output_of(command);
       std::size_t next = from;
-      for (std::size_t begin = 0, end = 0; (end = told.find('\n', begin)) != std::string::npos; begin = end + 1) {
-        const std::string line = told.substr(begin, end - begin);
+      for (std::size_t begin = 0, end = 0; (end = output.find('\n', begin)) != std::string::npos; begin = end + 1) {
+        const std::string line = output.substr(begin, end - begin);
         if (line.starts_with("0x")) {
           ++next;
         } else if (next > from && next <= to && !line.starts_with("??")) {

@@ -148,7 +148,7 @@ void TrackedPass::on_interval(const tracer::IntervalRecord& record) {
   trace::Interval& interval = state.waiting[state.waiting_count++];
   interval.compute_ns = structure_.least_compute_ns(record.thread, number);
   interval.end = event_of(record);
-  if (is_settled_later(interval.end)) interval.end = structure_.event(record.thread, number);
+  if (is_decided_later(interval.end)) interval.end = structure_.event(record.thread, number);
   const auto places = places_of({record.compute_ns, interval.compute_ns, state.touch_times});
   for (std::size_t i = 0; i < places.size(); ++i) state.touches[i].position = places[i];
   std::swap(interval.touches, state.touches);
@@ -164,7 +164,7 @@ void TrackedPass::on_interval(const tracer::IntervalRecord& record) {
 void TrackedPass::on_changes(const tracer::ChangesHead& head, std::span<const tracer::ChangeRecord> changes) {
   ThreadState& state = thread(head.thread);
   state.changes.insert(state.changes.end(), changes.begin(), changes.end());
-  if (head.is_last != 0 && head.closing == tracer::Closing::at_synchronisation) settle(head.thread);
+  if (head.is_last != 0 && head.closing == tracer::Closing::at_synchronisation) decide(head.thread);
 }
 
 void TrackedPass::on_change_maps(const tracer::ChangesHead& head, std::span<const tracer::ChangeMapRecord> maps) {
@@ -175,11 +175,11 @@ void TrackedPass::on_change_maps(const tracer::ChangesHead& head, std::span<cons
     if (is_new) continue;
     for (unsigned i = 0; i < tracer::map_words; ++i) place->second.changed[i] |= map.changed[i];
   }
-  if (head.is_last != 0 && head.closing == tracer::Closing::at_synchronisation) settle(head.thread);
+  if (head.is_last != 0 && head.closing == tracer::Closing::at_synchronisation) decide(head.thread);
 }
 
 /// The changes come in the order of the first writes: the n-th is the n-th write touch's.
-void TrackedPass::settle_in_order(ThreadState& state) {
+void TrackedPass::decide_in_order(ThreadState& state) {
   std::size_t next = 0;
   for (std::size_t i = 0; i < state.waiting_count; ++i) {
     for (trace::TouchRun& touch : state.waiting[i].touches) {
@@ -196,7 +196,7 @@ void TrackedPass::settle_in_order(ThreadState& state) {
 
 /// Other threads ran in between, and pages were touched anew: each page's first touches are kept, and the first write
 /// gets all that changed.
-void TrackedPass::settle_split(ThreadState& state) {
+void TrackedPass::decide_split(ThreadState& state) {
   enum Seen : std::uint8_t { was_read = 1, was_written = 2 };
   std::unordered_map<std::uint64_t, std::uint8_t> seen;
   for (std::size_t i = 0; i < state.waiting_count; ++i) {
@@ -224,12 +224,12 @@ void TrackedPass::settle_split(ThreadState& state) {
   }
 }
 
-void TrackedPass::settle(std::uint32_t number) {
+void TrackedPass::decide(std::uint32_t number) {
   ThreadState& state = thread(number);
   if (state.is_split) {
-    settle_split(state);
+    decide_split(state);
   } else {
-    settle_in_order(state);
+    decide_in_order(state);
   }
   state.is_split = false;
   state.changes.clear();

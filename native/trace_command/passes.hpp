@@ -136,9 +136,9 @@ class TrackedPass : public RepeatedPass {
   };
 
   ThreadState& thread(std::uint32_t number);
-  void settle(std::uint32_t number);
-  void settle_in_order(ThreadState& state);
-  void settle_split(ThreadState& state);
+  void decide(std::uint32_t number);
+  void decide_in_order(ThreadState& state);
+  void decide_split(ThreadState& state);
   void append(std::uint32_t number, const trace::Interval& interval);
 
   trace::Writer& writer_;

@@ -63,7 +63,7 @@ trace::Event event_of(const tracer::IntervalRecord& record) {
   return {static_cast<trace::EventKind>(record.kind), record.detail, record.object, record.value, record.team};
 }
 
-bool is_settled_later(const trace::Event& event) {
+bool is_decided_later(const trace::Event& event) {
   return event.kind == trace::EventKind::spin || has_turn(event);
 }
 
@@ -137,7 +137,7 @@ void Structure::compare(unsigned pass, std::uint32_t thread, std::uint64_t inter
   // A thread that was cut short still shows what it waited for.
   const bool was_cut = first.kind == trace::EventKind::end && interval + 1 == steps.size();
   if (first == event || was_cut ||
-      (is_settled_later(first) && first.kind == event.kind && first.detail == event.detail))
+      (is_decided_later(first) && first.kind == event.kind && first.detail == event.detail))
     return;
   throw RunError(fmt::format("{} ends with {} instead of {}. {}", place(pass, thread, interval), describe(event),
                              describe(first), advice));

@@ -18,7 +18,7 @@ std::string describe(const trace::Event& event);
 trace::Event event_of(const tracer::IntervalRecord& record);
 
 /// Whether what the first pass says of the event shows only later: whom a thread waited for, or which its turn was.
-bool is_settled_later(const trace::Event& event);
+bool is_decided_later(const trace::Event& event);
 
 class Structure {
  public:

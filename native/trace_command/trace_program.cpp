@@ -128,7 +128,7 @@ class Run {
   std::string make_first_pass() {
     std::optional<FirstPass> first(std::in_place, structure_);
     run_hidden(*first, 1, tracer::Mode::record);
-    if (keep_looks_learnt()) {
+    if (keeps_learnt_polls()) {
       structure_ = {};
       events_ = 0;
       first.emplace(structure_);
@@ -138,12 +138,12 @@ class Run {
   }
 
   /// If the schedule has any, nothing but them is left in it.
-  bool keep_looks_learnt() const {
+  bool keeps_learnt_polls() const {
     std::map<std::uint64_t, tracer::ScheduleEntry> learnt;  // by address
     tracer::ScheduleEntry entry;
     for (off_t at = 0; pread(schedule_.get(), &entry, sizeof entry, at) == sizeof entry; at += sizeof entry) {
       if (entry.kind != tracer::ScheduleEntry::Kind::wait_loop) continue;
-      if (entry.chosen >= tracer::wait_loop_look) {
+      if (entry.chosen >= tracer::wait_loop_poll) {
         learnt[entry.value] = entry;
       } else {
         learnt.erase(entry.value);

@@ -21,7 +21,7 @@ WordsPass::ThreadState& WordsPass::thread(std::uint32_t number) {
 
 void WordsPass::on_interval(const tracer::IntervalRecord& record) {
   next_interval(record);
-  settle(record.thread);
+  decide(record.thread);
   ++thread(record.thread).intervals;
 }
 
@@ -52,7 +52,7 @@ std::uint32_t WordsPass::set_of(const Bits& bits) {
   return known->second;
 }
 
-void WordsPass::settle(std::uint32_t number) {
+void WordsPass::decide(std::uint32_t number) {
   ThreadState& state = thread(number);
   for (const auto& [key, bits] : state.words) {
     const auto& [region, page, access, site] = key;

@@ -31,7 +31,7 @@ class WordsPass : public RepeatedPass {
   };
 
   ThreadState& thread(std::uint32_t number);
-  void settle(std::uint32_t number);
+  void decide(std::uint32_t number);
   std::uint32_t set_of(const Bits& bits);
 
   SiteTable sites_;

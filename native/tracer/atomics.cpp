@@ -136,7 +136,7 @@ void fence_shared() {
   begin_interval(self);
 }
 
-void hear_of_library(const char* /*path*/, std::size_t bytes_of_variables) {
+void note_library(const char* /*path*/, std::size_t bytes_of_variables) {
   add_unseen(UnseenCall::dlopen, bytes_of_variables);
 }
 

@@ -36,17 +36,17 @@ bool read_clock(trace::ClockSource source, std::uint64_t& since_begin_ns) {
   ScheduleEntry entry;
   entry.kind = ScheduleEntry::Kind::clock;
   entry.self = static_cast<std::uint16_t>(self.number);
-  const bool is_event = !(is_replay() ? schedule_log::is_next(entry.kind, self.number, clock_looked_at) ||
+  const bool is_event = !(is_replay() ? schedule_log::is_next(entry.kind, self.number, clock_polled) ||
                                             schedule_log::is_next(entry.kind, self.number, clock_waited)
-                                      : is_look(self));
+                                      : is_poll(self));
   // Who does little else may wait for others, until a deadline.
   const bool lets_others_go_on = !is_event && does_little_else(self) && watched.is_in_team && others_can_go_on(self);
-  entry.chosen = is_event ? clock_event : lets_others_go_on ? clock_waited : clock_looked_at;
+  entry.chosen = is_event ? clock_event : lets_others_go_on ? clock_waited : clock_polled;
   if (is_event) end_paused_interval(self, {gomp::EventKind::clock, static_cast<std::uint8_t>(source), 0, 0});
   if (is_replay()) {
     entry = schedule_log::take(entry.kind, self.number);
   } else {
-    entry.value = is_event ? next_reading(self) : next_look(self);
+    entry.value = is_event ? next_reading(self) : next_poll(self);
     schedule_log::append(entry);
   }
   set_clock(self, entry.value, is_event);
@@ -75,7 +75,7 @@ void sleep(std::uint64_t nanoseconds) {
   add_sleep(running_thread(), nanoseconds);
 }
 
-void hear_of_unopened_unit(const char* /*file*/) {}
+void note_unopened_unit(const char* /*file*/) {}
 
 double wtime() {
   if (!gomp::has_begun()) return 0;

@@ -197,7 +197,7 @@ void enlist(const volatile void* object) {
   self.enlisted_as = enlisted_so_far++;
 }
 
-const std::uint64_t time_between_looks_ns = for_ever;
+const std::uint64_t time_between_polls_ns = for_ever;
 
 bool await(const volatile void* object, std::uint64_t patience_ns, bool stays) {
   VirtualThread& self = running_thread();

@@ -93,8 +93,8 @@ void reset(Lock& lock, LockClass lock_class) REQUIRES(turn) {
 }
 
 trace::Event lock_event(EventKind kind, const Lock& lock, bool was_tried = false) {
-  const bool is_told = was_tried && trace::may_be_tried(lock.lock_class);
-  return {kind, static_cast<std::uint8_t>(lock.lock_class), lock.id, is_told ? 1U : 0U};
+  const bool is_try = was_tried && trace::may_be_tried(lock.lock_class);
+  return {kind, static_cast<std::uint8_t>(lock.lock_class), lock.id, is_try ? 1U : 0U};
 }
 
 void ask_for(VirtualThread& self, const Lock& lock, bool only_tries) REQUIRES(turn) {

@@ -50,12 +50,12 @@ bool is_clock_traced() {
   return gomp::has_begun() && outside.real_ns == 0 && !watched.is_inside;
 }
 
-bool is_look(VirtualThread& self) {
+bool is_poll(VirtualThread& self) {
   Readings& own = self.readings;
   const std::uint64_t computed = self.stopwatch.elapsed_ns();
   own.computed_since_ns = computed - own.computed_ns;
   own.computed_ns = computed;
-  return own.row.adds_look(own.computed_since_ns);
+  return own.row.adds_poll(own.computed_since_ns);
 }
 
 bool does_little_else(const VirtualThread& self) {
@@ -80,7 +80,7 @@ std::uint64_t next_reading(VirtualThread& self) {
   return reading;
 }
 
-std::uint64_t next_look(VirtualThread& self) {
+std::uint64_t next_poll(VirtualThread& self) {
   Readings& own = self.readings;
   const auto shown = static_cast<double>(own.last_ns - own.row_began_ns);
   if (own.row.length == program::ClockRow::most_events + 1) {

@@ -220,7 +220,7 @@ void* run_initial_thread(void* argument) {
   pthread_attr_setstack(&attributes, reinterpret_cast<void*>(initial.memory.begin),
                         initial.memory.end - initial.memory.begin);
   pthread_t thread{};
-  turn.give_up();
+  turn.hand_over();
   const int error = real_pthread_create(&thread, &attributes, run_initial_thread, &initial);
   if (error != 0) {
     end_run({"no thread can be created: error ", Decimal(static_cast<std::uint64_t>(error)),

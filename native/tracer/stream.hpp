@@ -196,8 +196,8 @@ struct DivergedRecord {
 };
 
 /// The schedule's file: what happened in the first pass and has to happen again, in order.
-inline constexpr std::uint16_t wait_loop_unlearnt = 0, wait_loop_learnt = 1, wait_loop_look = 2,
-                               wait_loop_look_with_pauses = 3;
+inline constexpr std::uint16_t wait_loop_unlearnt = 0, wait_loop_learnt = 1, wait_loop_poll = 2,
+                               wait_loop_poll_with_pauses = 3;
 struct ScheduleEntry {
   enum class Kind : std::uint8_t {
     pick,       ///< thread `self` reached a scheduling point; `chosen` went on

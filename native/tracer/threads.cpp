@@ -119,7 +119,7 @@ void hand_over(void* argument) REQUIRES(turn) {
   const program::AddressRange locals = is_tracked() ? self.locals : program::AddressRange{};
   self.are_locals_shut = locals.begin < locals.end;
   const program::ShutSignals shut;
-  turn.give_up();
+  turn.hand_over();
   watched.running.store(&next, std::memory_order_release);
   if (locals.begin < locals.end) {
     wait_without(locals, self, next);
@@ -155,7 +155,7 @@ void switch_to(VirtualThread& next) REQUIRES(turn) {
 /// When a thread can go on, by its clock; never(): when another wakes it.
 std::uint64_t goes_on_at(const VirtualThread& thread) REQUIRES(turn) {
   if (thread.status == ThreadStatus::runnable) return thread.clock_ns;
-  return is_waiting(thread.status) ? thread.gives_up_at_ns : never;
+  return is_waiting(thread.status) ? thread.times_out_at_ns : never;
 }
 
 /// The thread that can go on first.
@@ -173,10 +173,10 @@ VirtualThread* first_to_go_on(const VirtualThread* other_than) REQUIRES(turn) {
 }
 
 /// Whoever is chosen while it waits for a limited time has waited in vain.
-void let_give_up(VirtualThread& chosen) REQUIRES(turn) {
+void time_out(VirtualThread& chosen) REQUIRES(turn) {
   if (chosen.status == ThreadStatus::runnable) return;
-  const std::uint64_t since = chosen.gives_up_at_ns;
-  chosen.has_given_up = true;
+  const std::uint64_t since = chosen.times_out_at_ns;
+  chosen.has_timed_out = true;
   wake(chosen, since);
 }
 
@@ -193,7 +193,7 @@ ScheduleEntry pick_entry(ScheduleEntry::Kind kind, const VirtualThread& self, co
 ScheduleEntry take_pick(ScheduleEntry::Kind kind, const VirtualThread& self) REQUIRES(turn) {
   const ScheduleEntry entry = schedule_log::take(kind, self.number);
   if (entry.chosen >= threads.count || !can_go_on(threads.all[entry.chosen])) end_diverged(self.number);
-  let_give_up(threads.all[entry.chosen]);
+  time_out(threads.all[entry.chosen]);
   return entry;
 }
 
@@ -381,7 +381,7 @@ void schedule(std::uint64_t slack_ns) {
   if (next == nullptr) end_deadlocked();
   const bool keeps_turn = self.private_locks > 0 || self.clock_ns <= goes_on_at(*next) + slack_ns;
   if (self.status == ThreadStatus::runnable && keeps_turn) next = &self;
-  let_give_up(*next);
+  time_out(*next);
   schedule_log::append(pick_entry(ScheduleEntry::Kind::pick, self, *next));
   switch_to(*next);
 }
@@ -391,14 +391,14 @@ void yield(VirtualThread& self, std::uint64_t nanoseconds) {
   schedule_in_between(self, nanoseconds + 1);
 }
 
-bool wait_in_between(VirtualThread& self, ThreadStatus status, const void* waits_for, std::uint64_t gives_up_at_ns) {
+bool wait_in_between(VirtualThread& self, ThreadStatus status, const void* waits_for, std::uint64_t times_out_at_ns) {
   const Uninterrupted guard;
   stop(self, status, waits_for);
-  self.gives_up_at_ns = gives_up_at_ns;
-  self.has_given_up = false;
+  self.times_out_at_ns = times_out_at_ns;
+  self.has_timed_out = false;
   schedule_in_between(self, 0);
-  self.gives_up_at_ns = never;
-  return !self.has_given_up;
+  self.times_out_at_ns = never;
+  return !self.has_timed_out;
 }
 
 bool can_go_on(const VirtualThread& thread) {
@@ -424,7 +424,7 @@ bool wait_for_flag(VirtualThread& self, unsigned rounds) {
     rounds = static_cast<unsigned>(entry.value);
   } else {
     VirtualThread& first = *first_to_go_on(&self);
-    let_give_up(first);
+    time_out(first);
     entry = pick_entry(ScheduleEntry::Kind::wait, self, first);
     entry.value = rounds;
     schedule_log::append(entry);
@@ -458,7 +458,7 @@ void preempt(VirtualThread& self) {
   }
   VirtualThread* next = first_to_go_on(&self);
   if (next == nullptr) return;
-  let_give_up(*next);
+  time_out(*next);
   // Behind the other, or it would be chosen again at that one's next scheduling point.
   if (self.clock_ns <= next->clock_ns) self.clock_ns = next->clock_ns + 1;
   schedule_log::append(pick_entry(ScheduleEntry::Kind::preempt, self, *next));

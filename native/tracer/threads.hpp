@@ -10,7 +10,7 @@
 
 #include "native/gomp/engine.hpp"
 #include "native/program/clock_row.hpp"
-#include "native/program/looks.hpp"
+#include "native/program/polls.hpp"
 #include "native/program/program_image.hpp"
 #include "native/program/raw_memory.hpp"
 #include "native/program/signals.hpp"
@@ -59,7 +59,7 @@ struct FlagWait {
   std::uintptr_t place = 0;
   std::uint64_t state = 0;     ///< of registers and stack
   std::uint64_t interval = 0;  ///< that it was in
-  program::Look look{};        ///< of a place that looks
+  program::Poll poll{};        ///< of a place that looks
   std::uint64_t value = 0;     ///< that it saw
   unsigned times = 0;          ///< that it saw this value, in a row
   std::uint64_t own_ns = 0;    ///< the interval's compute time then
@@ -69,7 +69,7 @@ struct FlagWait {
 
 /// Why and how far the thread is single-stepped.
 struct Steps {
-  enum class Purpose : std::uint8_t { none, looks_for_loop, passes_place };
+  enum class Purpose : std::uint8_t { none, seeks_loop, passes_place };
   Purpose purpose{};
   std::uint64_t interval = 0;
   std::uint64_t own_ns = 0;  ///< the interval's compute time so far
@@ -87,7 +87,7 @@ struct Steps {
 struct BlindWait {
   std::uint64_t interval = 0;
   std::uint64_t not_before_ns = 0;  ///< of the interval's compute time: the next one
-  unsigned patience = 1;            ///< as look_for_wait_loop() has it
+  unsigned patience = 1;            ///< as find_wait_loop() has it
 };
 
 /// Of the clock, by the program.
@@ -126,10 +126,10 @@ struct VirtualThread {
   ThreadStatus status GUARDED_BY(turn) = ThreadStatus::idle;
   std::uint64_t clock_ns GUARDED_BY(turn) = 0;  ///< the virtual clock: compute time, and waiting for others
   Readings readings GUARDED_BY(turn);
-  const void* waits_for GUARDED_BY(turn) = nullptr;       ///< lock, object or loop
-  std::uint32_t sub_team GUARDED_BY(turn) = 0;            ///< at whose barrier it waits; 0: the team's
-  std::uint64_t gives_up_at_ns GUARDED_BY(turn) = never;  ///< by its clock, while it waits
-  bool has_given_up GUARDED_BY(turn) = false;
+  const void* waits_for GUARDED_BY(turn) = nullptr;        ///< lock, object or loop
+  std::uint32_t sub_team GUARDED_BY(turn) = 0;             ///< at whose barrier it waits; 0: the team's
+  std::uint64_t times_out_at_ns GUARDED_BY(turn) = never;  ///< by its clock, while it waits
+  bool has_timed_out GUARDED_BY(turn) = false;
   const void* enlisted_at GUARDED_BY(turn) = nullptr;  ///< object whose wake() it is to be told of
   std::uint64_t enlisted_as GUARDED_BY(turn) = 0;      ///< numbered in the order in which threads enlist
   std::uint64_t woken_by GUARDED_BY(turn) = 0;         ///< which of that object's wake()
@@ -214,10 +214,10 @@ void schedule(std::uint64_t slack_ns = 0) REQUIRES(turn);
 /// A scheduling point within the caller's interval, after which the caller's clock is `nanoseconds` later (sleep).
 void yield(VirtualThread& self, std::uint64_t nanoseconds) REQUIRES(turn);
 
-/// The same, until somebody wakes the caller (true), or until its turn comes with its clock past `gives_up_at_ns`
+/// The same, until somebody wakes the caller (true), or until its turn comes with its clock past `times_out_at_ns`
 /// (false).
 bool wait_in_between(VirtualThread& self, ThreadStatus status, const void* waits_for,
-                     std::uint64_t gives_up_at_ns = never) REQUIRES(turn);
+                     std::uint64_t times_out_at_ns = never) REQUIRES(turn);
 /// Whether the thread's turn will come whatever others do.
 bool can_go_on(const VirtualThread& thread) REQUIRES(turn);
 

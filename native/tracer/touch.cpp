@@ -58,7 +58,7 @@ struct Tracking {
   GrowingArray<std::uintptr_t> written;
   /// While who called is looked up: pages that it has read, which the program has not touched yet.
   bool is_looking_up = false;
-  GrowingArray<std::uintptr_t> looked_at;
+  GrowingArray<std::uintptr_t> opened_to_look_up;
   /// Mappings that opened pages may have cost since all were protected.
   std::size_t fragments = 0;
   // Room for what is sent: the stack is the program's.
@@ -120,7 +120,7 @@ bool open_to_look_up(std::uintptr_t page) REQUIRES(turn) {
   const PageInfo& info = range->page_of(page);
   const bool is_shut = info.is_watched || (tracking.is_on && info.state == PageState::untouched);
   if (!is_shut) return false;
-  tracking.looked_at.push_back(page);
+  tracking.opened_to_look_up.push_back(page);
   protect(page, page + page_bytes, PROT_READ);
   return true;
 }
@@ -270,8 +270,8 @@ std::size_t look_up_callers(std::uintptr_t* found, std::size_t most) {
   tracking.is_looking_up = true;
   const std::size_t count = callers_in_program(found, most);
   tracking.is_looking_up = false;
-  for (const std::uintptr_t page : tracking.looked_at) protect(page, page + page_bytes, PROT_NONE);
-  tracking.looked_at.clear();
+  for (const std::uintptr_t page : tracking.opened_to_look_up) protect(page, page + page_bytes, PROT_NONE);
+  tracking.opened_to_look_up.clear();
   return count;
 }
 

@@ -9,13 +9,13 @@
 
 #include "native/program/atomic_operation.hpp"
 #include "native/program/locked_instructions.hpp"
-#include "native/program/looks.hpp"
+#include "native/program/polls.hpp"
 #include "native/program/program_image.hpp"
 #include "native/program/raw_memory.hpp"
 #include "native/tracer/ending.hpp"
 #include "native/tracer/options.hpp"
 #include "native/tracer/schedule_log.hpp"
-#include "native/tracer/seen_looks.hpp"
+#include "native/tracer/seen_polls.hpp"
 #include "native/tracer/words.hpp"
 
 namespace sdsm::tracer {
@@ -27,7 +27,7 @@ constexpr greg_t single_step = 0x100;  // TF, of the flags
 // Of a loop's turns; each costs 1 to 2 us. Unoptimised turns through functions of a class library take hundreds.
 constexpr unsigned first_steps = 512, most_steps = 8192;
 constexpr unsigned most_ignored = 1'000'000;          // some seconds
-constexpr unsigned most_ignored_looks = 100'000'000;  // which code that works may do again and again, too
+constexpr unsigned most_ignored_polls = 100'000'000;  // which code that works may do again and again, too
 constexpr unsigned turns_without_change = 2;          // that make a loop one that waits
 // Of others, 1 ms each, before a loop that may count its turns does so as fast as it can.
 constexpr unsigned most_rounds = 1000;
@@ -46,7 +46,7 @@ struct Place {
   std::uint8_t code = 0;  ///< the byte that the trap replaces
   bool is_set = false;
   /// A loop of which only this load tells that it waits: by looking at the same variable again and again.
-  bool is_look = false;
+  bool is_poll = false;
   bool has_pauses = false;  ///< and that its turns may take longer
 };
 
@@ -56,7 +56,7 @@ struct WaitLoops {
 };
 constinit WaitLoops loops GUARDED_BY(turn);
 /// By the thread that is followed.
-constinit SeenLooks seen_looks GUARDED_BY(turn);
+constinit SeenPolls seen_polls GUARDED_BY(turn);
 
 class Digest {
  public:
@@ -114,7 +114,7 @@ void set(Place& place, bool is_set) {
 }
 
 /// Null if there are too many.
-Place* learn(std::uintptr_t address, bool is_look) REQUIRES(turn) {
+Place* learn(std::uintptr_t address, bool is_poll) REQUIRES(turn) {
   Place* place = find_place(address);
   if (place == nullptr) {
     if (loops.count == sizeof loops.places / sizeof loops.places[0]) return nullptr;
@@ -123,7 +123,7 @@ Place* learn(std::uintptr_t address, bool is_look) REQUIRES(turn) {
     place = &loops.places[loops.count++];
     *place = {.address = address, .code = *reinterpret_cast<const std::uint8_t*>(address)};
   }
-  place->is_look = is_look;
+  place->is_poll = is_poll;
   set(*place, true);
   return place;
 }
@@ -132,8 +132,8 @@ void log_loop(const VirtualThread& self, const Place& place) REQUIRES(turn) {
   ScheduleEntry entry;
   entry.kind = ScheduleEntry::Kind::wait_loop;
   entry.self = static_cast<std::uint16_t>(self.number);
-  const std::uint16_t look = place.has_pauses ? wait_loop_look_with_pauses : wait_loop_look;
-  entry.chosen = !place.is_set ? wait_loop_unlearnt : place.is_look ? look : wait_loop_learnt;
+  const std::uint16_t poll = place.has_pauses ? wait_loop_poll_with_pauses : wait_loop_poll;
+  entry.chosen = !place.is_set ? wait_loop_unlearnt : place.is_poll ? poll : wait_loop_learnt;
   entry.value = program_image.file_address(place.address);
   schedule_log::append(entry);
 }
@@ -154,7 +154,7 @@ void pass(VirtualThread& self, const Place& place, ucontext_t& machine) REQUIRES
 void wait_at(VirtualThread& self, Place& place) REQUIRES(turn) {
   FlagWait& wait = self.flag_wait;
   self.stopwatch.rewind(wait.own_ns);
-  const bool is_in_vain = place.is_look && wait.rounds > most_rounds;
+  const bool is_in_vain = place.is_poll && wait.rounds > most_rounds;
   if (!is_replay() && (is_in_vain || !others_can_go_on(self))) {
     // What is left is a wait for a signal or for the time, one that gives up after so many turns, or no wait at all.
     set(place, false);
@@ -169,11 +169,11 @@ void wait_at(VirtualThread& self, Place& place) REQUIRES(turn) {
 }
 
 /// At what the instruction of the place looks.
-Look look_at(const Place& place, const ucontext_t& machine) {
+Poll poll_at(const Place& place, const ucontext_t& machine) {
   std::uint8_t code[longest_instruction];
   std::memcpy(code, reinterpret_cast<const void*>(place.address), sizeof code);
   code[0] = place.code;
-  return look_of(code, machine.uc_mcontext.gregs).value_or(Look{});
+  return poll_of(code, machine.uc_mcontext.gregs).value_or(Poll{});
 }
 
 /// At a place that looks, of a thread that has seen the same twice: whether it waits. Passes agree about what looks
@@ -186,17 +186,17 @@ bool is_wait_next(VirtualThread& self, const Place& place) REQUIRES(turn) {
   preempt(self);  // if the first pass did
   set_inside(was_inside);
   if (schedule_log::is_next(ScheduleEntry::Kind::wait, self.number)) return true;
-  if (++wait.ignored > most_ignored_looks) end_diverged(self.number);
+  if (++wait.ignored > most_ignored_polls) end_diverged(self.number);
   return false;
 }
 
-void come_to_look(VirtualThread& self, Place& place, const ucontext_t& machine) REQUIRES(turn) {
+void come_to_poll(VirtualThread& self, Place& place, const ucontext_t& machine) REQUIRES(turn) {
   FlagWait& wait = self.flag_wait;
-  const Look look = look_at(place, machine);
+  const Poll poll = poll_at(place, machine);
   const bool is_known =
-      wait.place == place.address && wait.look.address == look.address && wait.interval == self.intervals;
+      wait.place == place.address && wait.poll.address == poll.address && wait.interval == self.intervals;
   if (!is_known) {
-    wait = {.place = place.address, .interval = self.intervals, .look = look, .own_ns = self.stopwatch.elapsed_ns()};
+    wait = {.place = place.address, .interval = self.intervals, .poll = poll, .own_ns = self.stopwatch.elapsed_ns()};
     return;
   }
   const bool is_waiting = wait.times >= turns_without_change && is_wait_next(self, place);
@@ -210,9 +210,9 @@ void come_to_look(VirtualThread& self, Place& place, const ucontext_t& machine) 
 }
 
 /// The instruction of the place has been: its page is open.
-void end_look(VirtualThread& self) REQUIRES(turn) {
+void end_poll(VirtualThread& self) REQUIRES(turn) {
   FlagWait& wait = self.flag_wait;
-  const std::uint64_t value = value_at(wait.look).value_or(0);
+  const std::uint64_t value = value_at(wait.poll).value_or(0);
   if (wait.value != value) wait.times = wait.rounds = 0;
   wait.value = value;
   ++wait.times;
@@ -220,8 +220,8 @@ void end_look(VirtualThread& self) REQUIRES(turn) {
 
 void come_by(VirtualThread& self, Place& place, ucontext_t& machine) REQUIRES(turn) {
   self.stopwatch.pause();
-  if (place.is_look) {
-    come_to_look(self, place, machine);
+  if (place.is_poll) {
+    come_to_poll(self, place, machine);
     pass(self, place, machine);
     return self.stopwatch.resume();
   }
@@ -241,7 +241,7 @@ void come_by(VirtualThread& self, Place& place, ucontext_t& machine) REQUIRES(tu
 void end_pass(VirtualThread& self) REQUIRES(turn) {
   const Place* place = find_place(self.steps.begin);
   if (place->is_set) write_code(place->address, trap);
-  if (place->is_look && self.flag_wait.place == place->address) end_look(self);
+  if (place->is_poll && self.flag_wait.place == place->address) end_poll(self);
   if (!is_tracked() && self.intervals == self.steps.interval) self.stopwatch.rewind(self.steps.own_ns);
 }
 
@@ -256,7 +256,7 @@ void begin_turn_here(VirtualThread& self, const ucontext_t& machine) REQUIRES(tu
 /// The thread was followed, and no two turns were alike; but it looked at something twice. Others go on; if they change
 /// that, the thread has waited for it.
 void let_others_change(VirtualThread& self) REQUIRES(turn) {
-  const SeenLooks seen = seen_looks;  // others may be followed meanwhile
+  const SeenPolls seen = seen_polls;  // others may be followed meanwhile
   const bool pauses = self.steps.pauses * steps_a_pause >= self.steps.count;
   if (!seen.has_repeated() || !others_can_go_on(self)) return;
   const int saved_errno = errno;
@@ -285,7 +285,7 @@ bool is_pause(const std::uint8_t* code) {
   return code[0] == 0xf3 && code[1] == 0x90;
 }
 
-void look_on(VirtualThread& self, ucontext_t& machine) REQUIRES(turn) {
+void follow_step(VirtualThread& self, ucontext_t& machine) REQUIRES(turn) {
   Steps& steps = self.steps;
   const auto here = static_cast<std::uintptr_t>(machine.uc_mcontext.gregs[REG_RIP]);
   if (static_cast<std::uintptr_t>(machine.uc_mcontext.gregs[REG_RSP]) > steps.stack) {
@@ -296,7 +296,7 @@ void look_on(VirtualThread& self, ucontext_t& machine) REQUIRES(turn) {
   }
   const bool is_lost = self.intervals != steps.interval || !program_image.program.code.holds(here);
   if (!is_lost) {
-    seen_looks.add(self, machine);
+    seen_polls.add(self, machine);
     steps.pauses += is_pause(reinterpret_cast<const std::uint8_t*>(here)) ? 1 : 0;
   }
   if (!is_lost && steps.turns < turns_without_change && ++steps.count < steps.most) return;
@@ -316,7 +316,7 @@ void look_on(VirtualThread& self, ucontext_t& machine) REQUIRES(turn) {
 
 }  // namespace
 
-void look_for_wait_loop(VirtualThread& self, ucontext_t& machine, unsigned patience) {
+void find_wait_loop(VirtualThread& self, ucontext_t& machine, unsigned patience) {
   const auto here = static_cast<std::uintptr_t>(machine.uc_mcontext.gregs[REG_RIP]);
   if (!program_image.program.code.holds(here) || *reinterpret_cast<const std::uint8_t*>(here) == trap) return;
   self.stopwatch.pause();
@@ -324,8 +324,8 @@ void look_for_wait_loop(VirtualThread& self, ucontext_t& machine, unsigned patie
   BlindWait& blind = self.blind_wait;
   if (blind.interval != self.intervals) blind = {.interval = self.intervals};
   if (so_far < blind.not_before_ns) return self.stopwatch.resume();
-  seen_looks.clear();
-  self.steps = {.purpose = Steps::Purpose::looks_for_loop,
+  seen_polls.clear();
+  self.steps = {.purpose = Steps::Purpose::seeks_loop,
                 .interval = self.intervals,
                 .own_ns = so_far,
                 .most = std::min(first_steps * std::max(patience, blind.patience), most_steps)};
@@ -334,9 +334,9 @@ void look_for_wait_loop(VirtualThread& self, ucontext_t& machine, unsigned patie
 }
 
 void set_wait_loop(std::uintptr_t address, std::uint16_t how) {
-  Place* place = learn(address + program_image.program.load_offset, how >= wait_loop_look);
+  Place* place = learn(address + program_image.program.load_offset, how >= wait_loop_poll);
   if (place == nullptr) return;
-  place->has_pauses = how == wait_loop_look_with_pauses;
+  place->has_pauses = how == wait_loop_poll_with_pauses;
   if (how == wait_loop_unlearnt) set(*place, false);
 }
 
@@ -354,9 +354,9 @@ bool take_trap(const siginfo_t& info, ucontext_t& machine) {
   if (info.si_code == TRAP_TRACE) {
     const bool was_watched = end_watched_step(machine);
     if (steps.purpose == Steps::Purpose::none) return was_watched;
-    if (was_watched && steps.purpose == Steps::Purpose::looks_for_loop) flags |= single_step;
-    if (steps.purpose == Steps::Purpose::looks_for_loop) {
-      look_on(self, machine);
+    if (was_watched && steps.purpose == Steps::Purpose::seeks_loop) flags |= single_step;
+    if (steps.purpose == Steps::Purpose::seeks_loop) {
+      follow_step(self, machine);
     } else {
       flags &= ~single_step;
       end_pass(self);

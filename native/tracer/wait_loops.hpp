@@ -18,7 +18,7 @@ namespace sdsm::tracer {
 
 /// Follows the interrupted thread, which may be in such a loop, for some instructions: for more of them the greater
 /// `patience` is. First pass only, and from a handler on the signal stack.
-void look_for_wait_loop(VirtualThread& self, ucontext_t& machine, unsigned patience) REQUIRES(turn);
+void find_wait_loop(VirtualThread& self, ucontext_t& machine, unsigned patience) REQUIRES(turn);
 
 /// What the first pass learnt, or unlearnt, at this place of its schedule. `address`: in the program's file; `how`: as
 /// ScheduleEntry has it.

@@ -23,11 +23,11 @@ namespace sdsm::tracer {
 using namespace program;
 namespace {
 
-constexpr long look_every_ns = 2'000'000;
+constexpr long check_every_ns = 2'000'000;
 /// After how many looks without a change of thread the running one is sampled: twice soon, as it may wait for a flag,
 /// then now and then.
-constexpr bool is_time_for_sample(unsigned looks) {
-  return looks == 2 || looks == 3 || (looks > 0 && looks % 5 == 0);
+constexpr bool is_time_for_sample(unsigned checks) {
+  return checks == 2 || checks == 3 || (checks > 0 && checks % 5 == 0);
 }
 /// Samples that must look alike, and samples after which a thread yields whatever it does.
 constexpr unsigned alike_samples = 5;
@@ -50,7 +50,7 @@ bool is_near_to(const Sample& a, const Sample& b) {
   return distance < loop_bytes && distance > -loop_bytes;
 }
 
-bool looks_alike(const Sample& a, const Sample& b) {
+bool are_alike(const Sample& a, const Sample& b) {
   return is_near_to(a, b) && std::memcmp(a.values, b.values, sizeof a.values) == 0;
 }
 
@@ -60,8 +60,8 @@ struct Samples {
   std::uint64_t switches = 0;
   unsigned alike = 0;  ///< in a row
   unsigned taken = 0;
-  unsigned next_look = 0;  ///< in numbers of samples, as `taken`
-  unsigned between_looks = 0;
+  unsigned next_search = 0;  ///< in numbers of samples, as `taken`
+  unsigned between_searches = 0;
 };
 constinit Samples samples GUARDED_BY(turn);
 
@@ -75,13 +75,13 @@ Sample sample_of(const ucontext_t& machine) {
 }
 
 /// Looking costs some hundred microseconds: less and less often while one thread runs.
-bool is_time_to_look() REQUIRES(turn) {
-  if (is_replay() || samples.taken < samples.next_look) return false;
+bool is_search_due() REQUIRES(turn) {
+  if (is_replay() || samples.taken < samples.next_search) return false;
   constexpr unsigned most_between = 64;
-  samples.between_looks = samples.between_looks == 0             ? 1
-                          : samples.between_looks < most_between ? 2 * samples.between_looks
-                                                                 : most_between;
-  samples.next_look = samples.taken + samples.between_looks;
+  samples.between_searches = samples.between_searches == 0             ? 1
+                             : samples.between_searches < most_between ? 2 * samples.between_searches
+                                                                       : most_between;
+  samples.next_search = samples.taken + samples.between_searches;
   return true;
 }
 
@@ -97,11 +97,11 @@ void on_preemption(int /*signal*/, siginfo_t* /*info*/, void* context) {
     samples = {};
     samples.switches = watched.switches;
   }
-  samples.alike = looks_alike(now, samples.last) ? samples.alike + 1 : 0;
+  samples.alike = are_alike(now, samples.last) ? samples.alike + 1 : 0;
   samples.last = now;
   const bool is_logged = is_replay() && schedule_log::is_preempted_next(self.number, self.intervals);
   if (samples.alike < alike_samples && ++samples.taken < (is_logged ? most_samples_if_logged : most_samples)) {
-    if (is_time_to_look()) look_for_wait_loop(self, machine, samples.between_looks);
+    if (is_search_due()) find_wait_loop(self, machine, samples.between_searches);
     return;
   }
   samples.alike = samples.taken = 0;
@@ -116,16 +116,16 @@ void on_preemption(int /*signal*/, siginfo_t* /*info*/, void* context) {
 
 void* watch(void* /*unused*/) {
   std::uint64_t seen = 0;
-  unsigned looks = 0;
-  const timespec pause{0, look_every_ns};
+  unsigned checks = 0;
+  const timespec pause{0, check_every_ns};
   const auto own_process = getpid();
   for (;;) {
     // The raw call: `nanosleep` is a scheduling point of virtual threads.
     syscall(SYS_nanosleep, &pause, nullptr);
     const std::uint64_t now = watched.switches;
-    looks = now == seen ? looks + 1 : 0;
+    checks = now == seen ? checks + 1 : 0;
     seen = now;
-    if (is_time_for_sample(looks) && !watched.is_inside && watched.is_in_team) {
+    if (is_time_for_sample(checks) && !watched.is_inside && watched.is_in_team) {
       // Not pthread_kill(), which looks into the thread's block: that may be shut by now.
       syscall(SYS_tgkill, own_process, watched.running.load()->kernel_id, preemption_signal());
     }

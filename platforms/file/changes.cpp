@@ -18,7 +18,7 @@ namespace platform_file {
 namespace {
 
 constexpr double most_factor = 1e9;
-constexpr std::size_t names_told = 3;
+constexpr std::size_t names_listed = 3;
 
 /// The 0.5 of "x0.5"; empty if the text is not of that form.
 std::optional<double> factor_in(std::string_view text) {
@@ -101,8 +101,8 @@ Changes::Effect Changes::effect_on(std::string_view id) {
 std::vector<std::string> Changes::left_out() const {
   std::vector<std::string> keys;
   for (const Setting& setting : settings_) {
-    const bool is_told = std::find(keys.begin(), keys.end(), setting.key) != keys.end();
-    if (!setting.is_met && setting.value && !is_glob(setting.key) && property_named(setting.key) && !is_told) {
+    const bool is_listed = std::find(keys.begin(), keys.end(), setting.key) != keys.end();
+    if (!setting.is_met && setting.value && !is_glob(setting.key) && property_named(setting.key) && !is_listed) {
       keys.push_back(setting.key);
     }
   }
@@ -157,7 +157,7 @@ std::vector<std::string> Changes::unmet(const std::vector<std::string>& known) c
     std::string why = "there is no such property, nor is one that the file gives";
     if (property_named(setting.key)) why = "the file gives no such property, so there is nothing to multiply";
     found.push_back(fmt::format("--set '{}': {}. Nearest: {}. `sdsm check --properties` lists all", setting.text, why,
-                                fmt::join(nearest(setting.key, known, names_told), ", ")));
+                                fmt::join(nearest(setting.key, known, names_listed), ", ")));
   }
   return found;
 }
@@ -167,14 +167,14 @@ std::vector<std::string> Changes::unmet(const std::vector<std::string>& known) c
 void tell_changes(const Platform& platform, bool on_stdout) {
   for (const std::string& note : platform.notes) commands::say(note);
   if (!on_stdout || platform.changes.empty()) return;
-  std::vector<std::string> told;
+  std::vector<std::string> changes;
   for (const PlatformChange& one : platform.changes) {
     const auto property = platform_file::property_named(one.property);
     const std::string usual = property ? property->usual() : "";
     const std::string unless_given = usual.empty() ? "not given" : usual + ", by default";
-    told.push_back(fmt::format("{} {} (was {})", one.property, one.is, one.was.value_or(unless_given)));
+    changes.push_back(fmt::format("{} {} (was {})", one.property, one.is, one.was.value_or(unless_given)));
   }
-  fmt::print("Changed by --set: {}\n", fmt::join(told, ", "));
+  fmt::print("Changed by --set: {}\n", fmt::join(changes, ", "));
 }
 
 }  // namespace sdsm

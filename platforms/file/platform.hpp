@@ -52,7 +52,7 @@ struct CalibratedRange {
   std::optional<std::uint32_t> threads_per_node;
   std::optional<Bytes> diff;
 
-  bool is_told() const { return nodes || threads_per_node || diff; }
+  bool is_known() const { return nodes || threads_per_node || diff; }
 };
 
 /// What --set makes of the bandwidth or latency of each link.
@@ -77,7 +77,7 @@ struct HostSpeed {
 };
 
 /// What the hosts' speeds are, by the property host.speed-is.
-enum class SpeedOrigin : std::uint8_t { untold, assumed, measured };
+enum class SpeedOrigin : std::uint8_t { unknown, assumed, measured };
 
 struct Platform {
   std::filesystem::path path;
@@ -96,7 +96,7 @@ struct Platform {
   std::vector<std::string> notes = {};       ///< on changes that came out otherwise than asked for
   std::vector<ProtocolKind> protocols = {};  ///< whose costs the file gives
   std::vector<HostSpeed> host_speeds = {};   ///< those that differ, in the order of the file
-  SpeedOrigin speed_origin = SpeedOrigin::untold;
+  SpeedOrigin speed_origin = SpeedOrigin::unknown;
 };
 
 /// What stands in a platform whose hosts' speed nobody knows, in operations per second: SimGrid wants one.

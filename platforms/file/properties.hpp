@@ -19,7 +19,7 @@ struct Reading {
   std::optional<Time> reference_latency;
   std::optional<int> reference_links;
   CalibratedRange calibrated;
-  SpeedOrigin speed_origin = SpeedOrigin::untold;
+  SpeedOrigin speed_origin = SpeedOrigin::unknown;
   double message_correlation = 0;
 };
 

@@ -193,8 +193,8 @@ class Reader {
       changes_.record(property.id, was ? std::optional<std::string>(*was) : std::nullopt, is);
     } catch (const std::invalid_argument& error) {
       // A glob that is wrong for one property is wrong for its neighbours in the same words.
-      const std::string told = effect.refusal(error.what());
-      if (findings_.empty() || findings_.back() != told) findings_.push_back(told);
+      const std::string refusal = effect.refusal(error.what());
+      if (findings_.empty() || findings_.back() != refusal) findings_.push_back(refusal);
     }
   }
 

@@ -108,8 +108,8 @@ Measurement measure(const std::function<std::uint64_t()>& body) {
     return commands::write_all(pipe.write_end.get(), std::to_string(body())) ? commands::done : commands::run_failed;
   });
   pipe.write_end.reset();
-  const std::string told = commands::read_all(pipe.read_end.get());
-  const std::uint64_t faults = told.empty() ? 0 : std::stoull(told);
+  const std::string output = commands::read_all(pipe.read_end.get());
+  const std::uint64_t faults = output.empty() ? 0 : std::stoull(output);
   if (child.wait() != 0 || faults == 0) throw std::runtime_error("a measurement failed");
   const rusage& usage = child.usage();
   const auto us = [](const timeval& t) { return static_cast<double>(t.tv_sec) * 1e6 + static_cast<double>(t.tv_usec); };

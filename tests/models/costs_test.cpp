@@ -102,9 +102,9 @@ TEST_CASE("a barrier's three synchronisations are equal, to the picoseconds that
 }
 
 TEST_CASE("the memory bus slows by what was measured, and between and beyond by the line of the neighbours") {
-  Costs told = p3_costs();
-  told.memory_bus = {{2, 1.2}, {4, 2.2}, {8, 5.}};
-  const CostModel costs(told, WireModel::store_and_forward, fast_ethernet);
+  Costs given = p3_costs();
+  given.memory_bus = {{2, 1.2}, {4, 2.2}, {8, 5.}};
+  const CostModel costs(given, WireModel::store_and_forward, fast_ethernet);
   const auto slowdown = [&](std::uint32_t threads) { return costs.stretch(threads, 1); };
   CHECK(slowdown(1) == 1);
   CHECK(slowdown(2) == Approx(1.2));
@@ -118,25 +118,25 @@ TEST_CASE("the memory bus slows by what was measured, and between and beyond by 
 }
 
 TEST_CASE("of one measured number of threads the line goes through one thread, which is alone") {
-  Costs told = p3_costs();
-  told.memory_bus = {{4, 2.5}};
-  const CostModel costs(told, WireModel::store_and_forward, fast_ethernet);
+  Costs given = p3_costs();
+  given.memory_bus = {{4, 2.5}};
+  const CostModel costs(given, WireModel::store_and_forward, fast_ethernet);
   CHECK(costs.stretch(2, 1) == Approx(1.5));
   CHECK(costs.stretch(7, 1) == Approx(4));
 }
 
 TEST_CASE("the memory bus is not extrapolated to become faster with more threads") {
-  Costs told = p3_costs();
-  told.memory_bus = {{2, 1.5}, {4, 1.3}};
-  const CostModel costs(told, WireModel::store_and_forward, fast_ethernet);
+  Costs given = p3_costs();
+  given.memory_bus = {{2, 1.5}, {4, 1.3}};
+  const CostModel costs(given, WireModel::store_and_forward, fast_ethernet);
   CHECK(costs.stretch(3, 1) == Approx(1.4));
   CHECK(costs.stretch(8, 1) == Approx(1.3));
 }
 
 TEST_CASE("only the memory-bound share of computing is stretched, and nothing if no bus was measured") {
-  Costs told = p3_costs();
-  told.memory_bus = {{2, 1.8}};
-  const CostModel costs(told, WireModel::store_and_forward, fast_ethernet);
+  Costs given = p3_costs();
+  given.memory_bus = {{2, 1.8}};
+  const CostModel costs(given, WireModel::store_and_forward, fast_ethernet);
   CHECK(costs.stretch(2, 0) == 1);
   CHECK(costs.stretch(2, 0.25) == Approx(1.2));
   CHECK(costs.stretch(1, 1) == 1);

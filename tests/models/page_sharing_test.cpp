@@ -57,15 +57,15 @@ TEST_CASE("who reads takes the right to write from the writer alone, and the wri
 }
 
 TEST_CASE("flag mode ends at a barrier unless a thread has waited") {
-  using enum FlagEvent;
-  FlagMode mode = after(barrier, FlagMode::off);
-  CHECK(mode == FlagMode::off);
+  using enum SingleWriterEvent;
+  SingleWriterMode mode = after(barrier, SingleWriterMode::off);
+  CHECK(mode == SingleWriterMode::off);
   mode = after(touch_after_meeting, mode);
-  CHECK(mode == FlagMode::until_barrier);
+  CHECK(mode == SingleWriterMode::until_barrier);
   CHECK(after(touch_after_meeting, mode) == mode);
-  CHECK(after(barrier, mode) == FlagMode::off);
+  CHECK(after(barrier, mode) == SingleWriterMode::off);
   mode = after(wait, mode);
-  CHECK(mode == FlagMode::for_good);
+  CHECK(mode == SingleWriterMode::for_good);
   CHECK(after(touch_after_meeting, mode) == mode);
   CHECK(after(barrier, mode) == mode);
 }
@@ -89,20 +89,20 @@ TEST_CASE("companions do not drop each other's copies for what is on a stack") {
 }
 
 TEST_CASE("flag mode is due once, where others run the program on another node") {
-  CHECK(is_flag_mode_due(FlagMode::off, true, 2));
-  CHECK_FALSE(is_flag_mode_due(FlagMode::until_barrier, true, 2));
-  CHECK_FALSE(is_flag_mode_due(FlagMode::for_good, true, 2));
-  CHECK_FALSE(is_flag_mode_due(FlagMode::off, false, 2));
-  CHECK_FALSE(is_flag_mode_due(FlagMode::off, true, 1));
+  CHECK(is_single_writer_mode_due(SingleWriterMode::off, true, 2));
+  CHECK_FALSE(is_single_writer_mode_due(SingleWriterMode::until_barrier, true, 2));
+  CHECK_FALSE(is_single_writer_mode_due(SingleWriterMode::for_good, true, 2));
+  CHECK_FALSE(is_single_writer_mode_due(SingleWriterMode::off, false, 2));
+  CHECK_FALSE(is_single_writer_mode_due(SingleWriterMode::off, true, 1));
   CHECK(begins_before_operation(2));
   CHECK_FALSE(begins_before_operation(1));
 }
 
 TEST_CASE("in flag mode a synchronisation concerns copies of stacks alone, whoever of the node has changed them") {
-  using enum FlagMode;
+  using enum SingleWriterMode;
   for (const bool has_stack_copies : {false, true}) {
     CHECK(concerned_by_sync(off, has_stack_copies) == Concerned::all_copies);
-    for (const FlagMode mode : {until_barrier, for_good}) {
+    for (const SingleWriterMode mode : {until_barrier, for_good}) {
       CHECK(concerned_by_sync(mode, has_stack_copies) ==
             (has_stack_copies ? Concerned::stack_copies : Concerned::none));
     }
@@ -116,7 +116,7 @@ TEST_CASE("in flag mode a synchronisation concerns copies of stacks alone, whoev
 }
 
 TEST_CASE("what a stack shows goes to others behind what its node has stored in others' stacks") {
-  using enum FlagMode;
+  using enum SingleWriterMode;
   CHECK(serves_behind_stacks(until_barrier, true));
   CHECK(serves_behind_stacks(for_good, true));
   CHECK(!serves_behind_stacks(off, true));
@@ -130,13 +130,13 @@ TEST_CASE("what a stack shows goes to others behind what its node has stored in 
 }
 
 TEST_CASE("threads stand still where another node's changes of their stacks could be seen in part, and nowhere else") {
-  using enum FlagMode;
-  for (const FlagMode mode : {until_barrier, for_good}) {
-    CHECK(stand_still_at(mode, true, false));
-    CHECK(!stand_still_at(mode, true, true));
-    CHECK(!stand_still_at(mode, false, false));
+  using enum SingleWriterMode;
+  for (const SingleWriterMode mode : {until_barrier, for_good}) {
+    CHECK(stops_the_world(mode, true, false));
+    CHECK(!stops_the_world(mode, true, true));
+    CHECK(!stops_the_world(mode, false, false));
   }
-  CHECK(!stand_still_at(off, true, false));
+  CHECK(!stops_the_world(off, true, false));
 }
 
 TEST_CASE("all who have a page lose it before a change that each of them shall hear of, the home's node too") {
@@ -154,16 +154,16 @@ TEST_CASE("all who have a page lose it before a change that each of them shall h
 
 TEST_CASE("another node's request needs a list in flag mode, the home's own node where there is one, a stack never") {
   for (const bool is_listed : {false, true}) {
-    for (const bool is_in_flag_mode : {false, true}) {
-      CHECK(needs_list(false, false, is_listed, is_in_flag_mode) == is_in_flag_mode);
-      CHECK(needs_list(false, true, is_listed, is_in_flag_mode) == is_listed);
-      CHECK_FALSE(needs_list(true, false, is_listed, is_in_flag_mode));
+    for (const bool is_in_single_writer_mode : {false, true}) {
+      CHECK(needs_list(false, false, is_listed, is_in_single_writer_mode) == is_in_single_writer_mode);
+      CHECK(needs_list(false, true, is_listed, is_in_single_writer_mode) == is_listed);
+      CHECK_FALSE(needs_list(true, false, is_listed, is_in_single_writer_mode));
     }
   }
 }
 
 TEST_CASE("where threads wait for plain stores a node has changed one page of others' stacks at a time") {
-  using enum FlagMode;
+  using enum SingleWriterMode;
   CHECK(sends_other_stacks_first(for_good, Access::write, true, false));
   CHECK(sends_other_stacks_first(until_barrier, Access::write, true, false));
   CHECK_FALSE(sends_other_stacks_first(off, Access::write, true, false));
@@ -178,12 +178,12 @@ TEST_CASE("where threads wait for plain stores a node has changed one page of ot
 
 TEST_CASE("an operation that orders memory takes its page from all, but a stack can only be marked") {
   CHECK(taken_by({}) == Taken::from_all);
-  CHECK(taken_by({.is_in_flag_mode = true}) == Taken::from_all);
+  CHECK(taken_by({.is_in_single_writer_mode = true}) == Taken::from_all);
   CHECK(taken_by({.is_on_stack = true}) == Taken::mark);
 }
 
 TEST_CASE("a home's own operation takes nothing in flag mode while no other node may use the page") {
-  CHECK(taken_by({.is_home_alone = true, .is_in_flag_mode = true}) == Taken::nothing);
+  CHECK(taken_by({.is_home_alone = true, .is_in_single_writer_mode = true}) == Taken::nothing);
   // Before, each thread's next touch has to find that it has met others.
   CHECK(taken_by({.is_home_alone = true}) == Taken::from_all);
   CHECK(taken_by({.is_on_stack = true, .is_home_alone = true}) == Taken::mark);

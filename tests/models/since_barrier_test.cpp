@@ -56,12 +56,12 @@ TEST_CASE("a thread is not stopped where no flag mode is due, and a barrier lets
 TEST_CASE("a barrier forgets a node's copies of stacks, and counts the others on if they stay") {
   for (const bool keeps : {false, true}) {
     Copies copies{3, {1}, {2}};
-    CHECK(copies.concerned(FlagMode::for_good) == Concerned::stack_copies);
+    CHECK(copies.concerned(SingleWriterMode::for_good) == Concerned::stack_copies);
     copies.barrier(keeps);
     CHECK(copies.count == (keeps ? 3 : 0));
     CHECK(copies.of_stacks.empty());
     CHECK(copies.operated.empty());
-    CHECK(copies.concerned(FlagMode::for_good) == Concerned::none);
+    CHECK(copies.concerned(SingleWriterMode::for_good) == Concerned::none);
   }
 }
 
@@ -97,9 +97,9 @@ TEST_CASE("a listed page tells of its own changes, and in flag mode of all that 
   PageSharing listed(NodeId{0});
   CHECK_FALSE(changes.tells(1, &listed, false, true, true));
   CHECK(changes.tells(1, &listed, false, true, false));
-  changes.enter_flag_mode(HomePages::read_only);
+  changes.enter_single_writer_mode(HomePages::read_only);
   CHECK_FALSE(changes.tells(1, &listed, false, true, true));
-  changes.enter_flag_mode(HomePages::open);
+  changes.enter_single_writer_mode(HomePages::open);
   CHECK(changes.tells(1, &listed, false, true, true));
   CHECK_FALSE(changes.tells(1, &listed, false, false, true));
   changes.diff(2, false);
@@ -117,7 +117,7 @@ TEST_CASE("a barrier forgets what a home knows of changes") {
   Changes changes;
   changes.operate_on_stack(1);
   changes.diff(1, false);
-  changes.enter_flag_mode(HomePages::open);
+  changes.enter_single_writer_mode(HomePages::open);
   CHECK(tells_of_all(changes, 1));
   changes.barrier();
   CHECK_FALSE(tells_of_all(changes, 1));

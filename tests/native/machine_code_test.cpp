@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "native/program/functions.hpp"
-#include "native/program/looks.hpp"
 #include "native/program/memory_access.hpp"
+#include "native/program/polls.hpp"
 #include "tests/catch.hpp"
 
 using namespace sdsm::program;
@@ -343,9 +343,9 @@ TEST_CASE("a look is where the instruction's number lies, and as long") {
   INFO(what);
   std::vector<std::uint8_t> room = code;
   room.resize(longest_instruction, 0x90);
-  const std::optional<Look> look = look_of(room.data(), registers);
-  CHECK(look.value_or(Look{}).address == address);
-  CHECK(look.value_or(Look{}).bytes == bytes);
+  const std::optional<Poll> poll = poll_of(room.data(), registers);
+  CHECK(poll.value_or(Poll{}).address == address);
+  CHECK(poll.value_or(Poll{}).bytes == bytes);
 }
 
 TEST_CASE("locked instructions on random registers and memory do what the processor does") {

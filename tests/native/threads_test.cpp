@@ -80,7 +80,7 @@ TEST_CASE("a role is of the thread that took it") {
     const bool none = !own.is_taken() && !others.is_taken();
     own.take();
     const bool its = own.is_taken() && !others.is_taken();
-    own.give_up();
+    own.hand_over();
     right[static_cast<std::size_t>(self)] = static_cast<int>(none && its && !own.is_taken());
   });
   CHECK(right == std::vector<int>{1, 1});

@@ -145,8 +145,8 @@ TEST_CASE("every picosecond of every thread is spent on something, whatever the 
       CHECK(thread.whole.total() == result.makespan);
       CHECK(thread.region.total() == result.makespan);
       for (const Tally* tally : {&thread.whole, &thread.region}) {
-        const Time told = std::accumulate(tally->stolen_from.begin(), tally->stolen_from.end(), Time{});
-        CHECK(told == spent(*tally, Spent::stolen));
+        const Time expected_sum = std::accumulate(tally->stolen_from.begin(), tally->stolen_from.end(), Time{});
+        CHECK(expected_sum == spent(*tally, Spent::stolen));
       }
       for (const Time item : thread.whole.time) CHECK(item >= Time{});
     }
@@ -198,17 +198,17 @@ TEST_CASE("processes that share a node and take turns meet the faults of all ten
     const std::vector<Counts> expected = in_words(program, variant);
     for (std::uint32_t node = 0; node < layout.nodes; ++node) {
       // By node, as chance decides which of its threads fetches the region's page.
-      std::map<std::string, std::uint64_t> found, told;
+      std::map<std::string, std::uint64_t> found, expected_sum;
       for (std::uint32_t t = node * layout.threads_per_node; t < (node + 1) * layout.threads_per_node; ++t) {
         for (const FaultRule& rule : fault_rules)
           found[std::string(rule.name)] += faults(result.threads[t].whole, rule.kind);
-        for (const auto& [kind, count] : expected[t].faults) told[kind] += count;
+        for (const auto& [kind, count] : expected[t].faults) expected_sum[kind] += count;
         found["diffs"] += result.threads[t].whole.diffs;
-        told["diffs"] += expected[t].diffs;
+        expected_sum["diffs"] += expected[t].diffs;
       }
       for (const auto& [what, count] : found) {
         CAPTURE(seed, node, name_of(network), name_of(variant.protocol), variant.invalidation, what);
-        CHECK(count == told[what]);
+        CHECK(count == expected_sum[what]);
         seen[what] += count;
       }
     }

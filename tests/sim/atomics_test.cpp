@@ -122,8 +122,8 @@ TEST_CASE("a page that another node wants is taken from the node that changed it
   CHECK(messages(written, 1, MessageKind::diff) == 1);
   const auto fetches = [](const Result& result) { return spent(result.threads[2].whole, spent_on(FaultKind::RUMR)); };
   // A control message to the node and the page back, each as long as a diff of its length.
-  const Time recall = fetches(written) - fetches(read);
-  CHECK(std::chrono::abs(recall - us(2 * 61.66 + (32 + 4096) * 0.181919)) <= 1ns);
+  const Time downgrade = fetches(written) - fetches(read);
+  CHECK(std::chrono::abs(downgrade - us(2 * 61.66 + (32 + 4096) * 0.181919)) <= 1ns);
 }
 
 TEST_CASE("a relaxed operation leaves changes and copies where they are") {

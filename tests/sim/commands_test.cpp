@@ -185,15 +185,15 @@ TEST_CASE("the same command twice writes the same bytes, on both networks") {
 
 TEST_CASE("whose compute speed a prediction has is said where nothing was given") {
   const TraceFile trace;
-  const auto told = [&](const std::string& options) {
+  const auto said = [&](const std::string& options) {
     const Outcome run = sdsm_command("simulate", trace.arguments() + " --nodes 2 --quiet " + options);
     REQUIRE(run.status == 0);
     return run.errors.find("note: compute times are those of the machine that traced") != std::string::npos;
   };
-  CHECK(told(""));
-  CHECK_FALSE(told("--sequential-time 7.5s"));
-  CHECK_FALSE(told("--compute-factor 1"));
-  CHECK(told("--sequential-time ''"));  // a script's unset variable
+  CHECK(said(""));
+  CHECK_FALSE(said("--sequential-time 7.5s"));
+  CHECK_FALSE(said("--compute-factor 1"));
+  CHECK(said("--sequential-time ''"));  // a script's unset variable
 }
 
 TEST_CASE("the result says what gave the compute factor, and the sequential time") {
@@ -236,15 +236,15 @@ TEST_CASE("computing by host speed is the traced machine's speed over the hosts'
   const Outcome by_speed = sdsm_command("simulate", trace.arguments() + " --nodes 2 --json - --from-host-speed");
   CAPTURE(by_speed.errors);
   REQUIRE(by_speed.status == 0);
-  const json told = json::parse(by_speed.output);
-  CHECK(told.at("options").at("compute_factor") == 4);
-  CHECK(told.at("options").at("compute_from") == "host-speed");
-  CHECK(told.at("options").at("traced_flops") == 2.2e9);
-  CHECK(told.at("options").at("host_flops") == 5.5e8);
+  const json said = json::parse(by_speed.output);
+  CHECK(said.at("options").at("compute_factor") == 4);
+  CHECK(said.at("options").at("compute_from") == "host-speed");
+  CHECK(said.at("options").at("traced_flops") == 2.2e9);
+  CHECK(said.at("options").at("host_flops") == 5.5e8);
   CHECK(by_speed.errors.find("computing takes 4 times as long") != std::string::npos);
   CHECK(by_speed.errors.find("warning: nobody says that the speed of") != std::string::npos);
   const Outcome by_factor = sdsm_command("simulate", trace.arguments() + " --nodes 2 --json - --compute-factor 4");
-  CHECK(told.at("threads") == json::parse(by_factor.output).at("threads"));
+  CHECK(said.at("threads") == json::parse(by_factor.output).at("threads"));
   const Outcome measured = sdsm_command(
       "simulate", trace.arguments() + " --nodes 2 --json - --from-host-speed --set host.speed-is=measured");
   CHECK(measured.status == 0);
@@ -286,14 +286,14 @@ TEST_CASE("a sequential trace of another program is told of, one with other argu
   const TraceFile trace;
   TestProgram program({1, 1});
   program.barrier(0, 1000);
-  for (const auto& [name, is_told] : {std::pair("./other", true), std::pair("/elsewhere/program", false)}) {
+  for (const auto& [name, is_said] : {std::pair("./other", true), std::pair("/elsewhere/program", false)}) {
     const auto alone = trace.beside("alone.trace");
     write_trace(program, alone, 0, name);
     const Outcome run =
         sdsm_command("simulate", trace.arguments() + " --nodes 2 --sequential-time 20ms --sequential-trace " +
                                      in_quotes(alone.string()));
     CHECK(run.status == 0);
-    CHECK((run.errors.find("is a trace of other, but") != std::string::npos) == is_told);
+    CHECK((run.errors.find("is a trace of other, but") != std::string::npos) == is_said);
   }
 }
 
@@ -341,9 +341,9 @@ TEST_CASE(
   const Outcome shaped =
       sdsm_command("simulate", trace.arguments() + " --nodes 2 --set barrier.shape=tree --set prefetch.page=5us" +
                                    " --set atomic.own=3us");
-  for (const char* const told : {"barrier.shape tree (was flat, by default)", "prefetch.page 5us (was 0us, by default)",
+  for (const char* const said : {"barrier.shape tree (was flat, by default)", "prefetch.page 5us (was 0us, by default)",
                                  "atomic.own 3us (was that of fault.WROH, by default)"}) {
-    CHECK(shaped.output.find(told) != std::string::npos);
+    CHECK(shaped.output.find(said) != std::string::npos);
   }
   const Outcome check = sdsm_command("check", p3 + setting);
   CHECK(check.status == 0);
@@ -677,9 +677,9 @@ TEST_CASE("simulate --uncertainty tells a band, its draws in the JSON, and the s
   const Outcome report = sdsm_command("simulate", arguments + " --uncertainty 20 --jitter 0.1");
   CHECK(report.output.find("20 draws of its costs: median") != std::string::npos);
   const Outcome jittered = sdsm_command("simulate", arguments + " --uncertainty 20 --jitter 0.1 --json -");
-  for (const std::string& told : {report.errors, jittered.errors}) {
-    CHECK(told.find("standard errors of 2 costs, and the jitter") != std::string::npos);
-    CHECK(told.find("leaves out costs without one, errors of the model") != std::string::npos);
+  for (const std::string& said : {report.errors, jittered.errors}) {
+    CHECK(said.find("standard errors of 2 costs, and the jitter") != std::string::npos);
+    CHECK(said.find("leaves out costs without one, errors of the model") != std::string::npos);
   }
   CHECK(json::parse(jittered.output).at("uncertainty").at("holds") == json({"standard errors", "jitter"}));
 }
@@ -714,7 +714,7 @@ TEST_CASE("simulate --uncertainty on a platform with runs tells that its band is
 
 TEST_CASE("simulate --uncertainty tells how much of the time the costs take that it takes for exact") {
   const TraceFile trace;
-  const auto told_of = [&](const std::string& uncertain) {
+  const auto outcome_with = [&](const std::string& uncertain) {
     PlatformText text;
     text.set(uncertain + ".standard-error", "1us");
     const TemporaryFile platform(text.text());
@@ -722,8 +722,8 @@ TEST_CASE("simulate --uncertainty tells how much of the time the costs take that
                                         " -q -n 2 --sequential-time 1ms --uncertainty 10 --json - -p " +
                                         in_quotes(platform.path().string()));
   };
-  const Outcome with_barrier = told_of("barrier.2x1"), with_fault = told_of("fault.RUMR");
-  const Outcome with_others_barrier = told_of("barrier.4x1");
+  const Outcome with_barrier = outcome_with("barrier.2x1"), with_fault = outcome_with("fault.RUMR");
+  const Outcome with_others_barrier = outcome_with("barrier.4x1");
   REQUIRE(with_barrier.status == 0);
   double all = 0, computing = 0, barriers = 0, fetches = 0;
   const json result = json::parse(with_barrier.output);

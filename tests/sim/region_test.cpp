@@ -12,13 +12,13 @@ using trace::EventKind;
 namespace {
 
 /// 1 ms of work, clock, a region of two threads that work 2 ms, clock, 0.5 ms of work.
-TestProgram timed_region(unsigned looks_between = 0) {
+TestProgram timed_region(unsigned clock_reads_between = 0) {
   TestProgram program({2, 1});
   program.joins = false;
   for (auto& intervals : program.threads) intervals.clear();
   program.clock(0, 1000);
   program.interval(0, 0, {}, {EventKind::fork, 0, 0, 2});
-  for (unsigned i = 0; i < looks_between; ++i) program.clock(0, 0);
+  for (unsigned i = 0; i < clock_reads_between; ++i) program.clock(0, 0);
   program.interval(0, 2000, {}, {EventKind::join, 0, 0, 2});
   program.clock(0, 0);
   program.interval(0, 500, {}, {EventKind::loop_end, 0, 0, 0});

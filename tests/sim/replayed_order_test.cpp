@@ -30,7 +30,7 @@ constexpr std::uint32_t administrative = 2;
 constexpr std::uint32_t block = 11;
 
 /// Thread 2 reads page 0, which is at home with thread 0, long before its companion 3.
-TestProgram companions_read() {
+TestProgram local_peers_read() {
   TestProgram program({2, 2});
   program.barrier(0);
   program.barrier(1);
@@ -76,12 +76,12 @@ std::string refusal(const TestProgram& program, const std::vector<std::vector<Or
 }  // namespace
 
 TEST_CASE("who fetches a page is who came first in the run") {
-  const Result free = run(p3_score(), NetworkKind::queue, companions_read());
+  const Result free = run(p3_score(), NetworkKind::queue, local_peers_read());
   CHECK(faults(free.threads[2].whole, FaultKind::RUMR) == 2);  // page 0, and the region's
   CHECK(faults(free.threads[3].whole, FaultKind::RUMR) == 0);
-  const Result same = run_in_order(companions_read(), order_of_reads(2, 3));
+  const Result same = run_in_order(local_peers_read(), order_of_reads(2, 3));
   CHECK(faults(same.threads[2].whole, FaultKind::RUMR) == 2);
-  const Result turned = run_in_order(companions_read(), order_of_reads(3, 2));
+  const Result turned = run_in_order(local_peers_read(), order_of_reads(3, 2));
   CHECK(faults(turned.threads[2].whole, FaultKind::RUMR) == 1);
   CHECK(faults(turned.threads[2].whole, FaultKind::RROR) == 1);
   CHECK(faults(turned.threads[3].whole, FaultKind::RUMR) == 1);
@@ -119,11 +119,11 @@ TEST_CASE("a band is made of runs in the same order, whatever the drawn costs wo
 
 TEST_CASE("an order that does not fit ends the simulation, which says where") {
   auto order = order_of_reads(2, 3);
-  CHECK(refusal(companions_read(), order) == "no error");
+  CHECK(refusal(local_peers_read(), order) == "no error");
 
   SECTION("a fault is missing") {
     order[1].erase(order[1].begin() + 4);
-    const std::string said = refusal(companions_read(), order);
+    const std::string said = refusal(local_peers_read(), order);
     INFO(said);
     CHECK(contains(said,
                    "thread 2, after 1 intervals: its read of page 0 of region 0 traps, but next in the recorded "
@@ -131,7 +131,7 @@ TEST_CASE("an order that does not fit ends the simulation, which says where") {
   }
   SECTION("a fault too many") {
     order[1].insert(order[1].begin() + 6, event(3, OrderKind::write, block, 5));
-    const std::string said = refusal(companions_read(), order);
+    const std::string said = refusal(local_peers_read(), order);
     INFO(said);
     CHECK(contains(said,
                    "thread 3, after 1 intervals: it comes to a barrier, but next in the recorded order is a write "
@@ -139,20 +139,20 @@ TEST_CASE("an order that does not fit ends the simulation, which says where") {
   }
   SECTION("a fault where there is none") {
     order[1].insert(order[1].begin() + 5, event(2, OrderKind::read, block));
-    CHECK(contains(refusal(companions_read(), order), "its access does not trap"));
+    CHECK(contains(refusal(local_peers_read(), order), "its access does not trap"));
   }
   SECTION("a page that the trace does not know") {
     order[1][4].object = 4'000'000'000;
-    CHECK(contains(refusal(companions_read(), order), "traps, but next"));
+    CHECK(contains(refusal(local_peers_read(), order), "traps, but next"));
   }
   SECTION("it is at its end too soon") {
     order[0].resize(3);
     CHECK(
-        contains(refusal(companions_read(), order), "it comes to a barrier, but the recorded order has nothing more"));
+        contains(refusal(local_peers_read(), order), "it comes to a barrier, but the recorded order has nothing more"));
   }
   SECTION("it goes on too long") {
     order[0].push_back(event(0, OrderKind::read, block));
-    CHECK(contains(refusal(companions_read(), order), "it has ended, but next in the recorded order is a read fault"));
+    CHECK(contains(refusal(local_peers_read(), order), "it has ended, but next in the recorded order is a read fault"));
   }
   SECTION("nothing is in it") {
     CHECK(contains(refusal(both_lock(), {{}, {}}), "the recorded order has nothing more of it"));

@@ -296,9 +296,10 @@ std::vector<LockUse> lock_uses(const File& file) {
   }
   std::vector<LockUse> uses;
   for (const auto& [lock, use] : all) {
-    LockUse& told = uses.emplace_back(LockUse{lock.second, lock.first, use.taken, threads[lock]});
-    for (const auto& [region, touches] : use.regions) told.regions.push_back({region, touches.reads, touches.writes});
-    told.sites = listed(use.sites);
+    LockUse& listed_use = uses.emplace_back(LockUse{lock.second, lock.first, use.taken, threads[lock]});
+    for (const auto& [region, touches] : use.regions)
+      listed_use.regions.push_back({region, touches.reads, touches.writes});
+    listed_use.sites = listed(use.sites);
   }
   return uses;
 }

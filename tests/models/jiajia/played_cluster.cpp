@@ -7,7 +7,7 @@ namespace sdsm::test {
 namespace {
 
 using namespace jiajia;
-using protocol::Deed;
+using protocol::Action;
 
 }  // namespace
 
@@ -38,14 +38,14 @@ void PlayedCluster::set_rules(const Rules& rules) {
   for (ProcessPages& pages : pages_) pages.set_rules(rules);
 }
 
-void PlayedCluster::send(std::uint32_t from, std::uint32_t to, Message message, std::uint64_t times) {
+void PlayedCluster::send(std::uint32_t from, std::uint32_t to, MessageKind message, std::uint64_t times) {
   if (from != to) counts_[from].sent[static_cast<std::size_t>(message)] += times;
 }
 
 void PlayedCluster::fetch(std::uint32_t process, std::uint64_t page) {
   const std::uint32_t home = this->home(page);
-  send(process, home, Message::GETP);
-  send(home, process, Message::GETPGRANT);
+  send(process, home, MessageKind::GETP);
+  send(home, process, MessageKind::GETPGRANT);
   if (requests_ == Requests::before_the_home_ends) {
     pages_[home].give(id_of(page));
   } else {
@@ -92,8 +92,8 @@ void PlayedCluster::flush(std::uint32_t process, Sync sync) {
   }
   for (const auto& [home, sent] : messages) {
     counts_[home].diff_messages_served += sent.data.size();
-    send(process, home, Message::DIFF, sent.data.size());
-    send(home, process, Message::DIFFGRANT, sent.data.size());
+    send(process, home, MessageKind::DIFF, sent.data.size());
+    send(home, process, MessageKind::DIFFGRANT, sent.data.size());
   }
 }
 
@@ -108,26 +108,26 @@ void PlayedCluster::perform(std::uint32_t process, const courses::Step& step, Sy
   const bool is_lock = object.kind == SyncObject::Kind::lock;
   const LockId lock{static_cast<std::uint32_t>(object.number)};
   ProcessPages& pages = pages_[process];
-  switch (step.deed) {
-    case Deed::flush: return flush(process, sync);
-    case Deed::ask:
+  switch (step.action) {
+    case Action::flush: return flush(process, sync);
+    case Action::ask:
       send(process, manager, step.message);
       send(manager, process, step.answer);
       granted_ = locks_[manager].grant(object, ProcessId{process});
       return;
-    case Deed::heed:
+    case Action::apply:
       for (const Notice& notice : granted_) {
-        counts_[process].invalidations += pages.heed_grant(notice, home_of(notice.page.index), object) ? 1 : 0;
+        counts_[process].invalidations += pages.apply_grant_notice(notice, home_of(notice.page.index), object) ? 1 : 0;
       }
       if (is_lock) pages.enter_scope(lock);
       return;
-    case Deed::tell: {
+    case Action::send: {
       const std::vector<Notice> handed = is_lock ? pages.leave_scope(lock) : pages.hand_on(object);
       counts_[process].notices += handed.size();
       send(process, manager, step.message);
       return locks_[manager].release(object, ProcessId{process}, handed);
     }
-    case Deed::settle: pages.begin_interval(sync); return;
+    case Action::begin_interval: pages.begin_interval(sync); return;
   }
 }
 
@@ -164,14 +164,14 @@ void PlayedCluster::barrier_of(std::uint32_t team) {
     flush(process, Sync::acquire);
     const std::vector<Notice> handed = pages_[process].hand_on(object);
     counts_[process].notices += handed.size();
-    send(process, manager(object), Message::BARR);
+    send(process, manager(object), MessageKind::BARR);
     locks_[manager(object)].release(object, ProcessId{process}, handed);
   }
   for (std::uint32_t process = 0; process < team; ++process) {
-    send(manager(object), process, Message::BARRGRANT);
+    send(manager(object), process, MessageKind::BARRGRANT);
     granted_ = locks_[manager(object)].grant(object, ProcessId{process});
-    perform(process, {Deed::heed}, Sync::acquire, object);
-    perform(process, {Deed::settle}, Sync::acquire, object);
+    perform(process, {Action::apply}, Sync::acquire, object);
+    perform(process, {Action::begin_interval}, Sync::acquire, object);
   }
 }
 
@@ -182,20 +182,20 @@ void PlayedCluster::meet(bool is_fork) {
     const std::vector<PageId> fetched = pages_[process].take_fetched(notes);
     counts_[process].notices += notes.size() + fetched.size();
     met_.arrive(ProcessId{process}, notes, fetched);
-    send(process, manager, Message::BARR);
-    send(manager, process, Message::BARRGRANT);
+    send(process, manager, MessageKind::BARR);
+    send(manager, process, MessageKind::BARRGRANT);
   }
   for (LockNotices& locks : locks_) locks.barrier();
-  told_ = met_.take([&](PageId page) { return home_of(page.index); }, is_fork);
+  barrier_notices_ = met_.take([&](PageId page) { return home_of(page.index); }, is_fork);
 }
 
-void PlayedCluster::heed_barrier(std::uint32_t process) {
-  for (const Told& told : told_) {
+void PlayedCluster::apply_barrier_notice(std::uint32_t process) {
+  for (const BarrierNotice& move : barrier_notices_) {
     Counts& counts = counts_[process];
-    counts.invalidations += pages_[process].heed_barrier(told) ? 1 : 0;
-    if (told.next == told.home) continue;
-    counts.migrated_in += index_of(told.next) == process ? 1 : 0;
-    counts.migrated_out += index_of(told.home) == process ? 1 : 0;
+    counts.invalidations += pages_[process].apply_barrier_notice(move) ? 1 : 0;
+    if (move.next == move.home) continue;
+    counts.migrated_in += index_of(move.next) == process ? 1 : 0;
+    counts.migrated_out += index_of(move.home) == process ? 1 : 0;
   }
 }
 
@@ -206,21 +206,23 @@ void PlayedCluster::barrier(bool is_fork) {
     for (std::uint32_t process = 0; process < processes_; ++process) act(process);
   };
   for (const courses::Step& step : courses::barrier) {
-    switch (step.deed) {
-      case Deed::flush:
+    switch (step.action) {
+      case Action::flush:
         all([&](std::uint32_t process) { flush(process, Sync::barrier); });
         for (const std::uint64_t page : unserved_) pages_[home(page)].give(id_of(page));
         unserved_.clear();
         break;
-      case Deed::ask: meet(is_fork); break;
-      case Deed::heed:
-        all([&](std::uint32_t process) { heed_barrier(process); });
-        for (const Told& told : told_) {
-          if (told.next != told.home) homes_.move(told.notice.page, told.next);
+      case Action::ask: meet(is_fork); break;
+      case Action::apply:
+        all([&](std::uint32_t process) { apply_barrier_notice(process); });
+        for (const BarrierNotice& move : barrier_notices_) {
+          if (move.next != move.home) homes_.move(move.notice.page, move.next);
         }
         break;
-      case Deed::settle: all([&](std::uint32_t process) { pages_[process].begin_interval(Sync::barrier); }); break;
-      case Deed::tell: throw std::logic_error("a barrier tells nobody anything");
+      case Action::begin_interval:
+        all([&](std::uint32_t process) { pages_[process].begin_interval(Sync::barrier); });
+        break;
+      case Action::send: throw std::logic_error("a barrier tells nobody anything");
     }
   }
 }

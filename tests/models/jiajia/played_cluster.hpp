@@ -63,8 +63,8 @@ class PlayedCluster {
   std::uint32_t manager(jiajia::SyncObject object) const;
   void flush(std::uint32_t process, Sync sync);
   void meet(bool is_fork);
-  void heed_barrier(std::uint32_t process);
-  void send(std::uint32_t from, std::uint32_t to, jiajia::Message message, std::uint64_t times = 1);
+  void apply_barrier_notice(std::uint32_t process);
+  void send(std::uint32_t from, std::uint32_t to, jiajia::MessageKind message, std::uint64_t times = 1);
 
   std::uint32_t processes_;
   jiajia::Rules rules_;
@@ -76,7 +76,7 @@ class PlayedCluster {
   std::deque<jiajia::LockNotices> locks_;  ///< by manager
   std::vector<jiajia::Notice> granted_;    ///< to the process that asked last
   jiajia::BarrierNotices met_;
-  std::vector<jiajia::Told> told_;  ///< by the latest barrier
+  std::vector<jiajia::BarrierNotice> barrier_notices_;  ///< by the latest barrier
   std::vector<jiajia::Counts> counts_;
   std::vector<std::map<std::uint64_t, Words>> copies_, twins_;  ///< by process; a home's copy is the page
 };

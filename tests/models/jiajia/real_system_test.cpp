@@ -45,7 +45,7 @@ bool are_as_real(const PlayedCluster& cluster, std::uint32_t process, const json
   for (std::size_t i = 0; i < jiajia::message_kinds; ++i) {
     const std::uint64_t real = sent.value(std::string(jiajia::message_names[i]), 0);
     const std::uint64_t ours = cluster.counts(process).sent[i];
-    const bool is_grant = static_cast<jiajia::Message>(i) == jiajia::Message::BARRGRANT && ours > 0;
+    const bool is_grant = static_cast<jiajia::MessageKind>(i) == jiajia::MessageKind::BARRGRANT && ours > 0;
     const std::uint64_t before_start = is_grant ? cluster.processes() - 1 : 0;
     if (real < ours || real > ours + before_start) is_as_real = false;
   }

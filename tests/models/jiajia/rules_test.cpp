@@ -19,7 +19,7 @@ std::uint64_t faults(const PlayedCluster& cluster, std::uint32_t process, Fault 
   return cluster.counts(process).faults[static_cast<std::size_t>(kind)];
 }
 
-std::uint64_t sent(const PlayedCluster& cluster, std::uint32_t process, Message message) {
+std::uint64_t sent(const PlayedCluster& cluster, std::uint32_t process, MessageKind message) {
   return cluster.counts(process).sent[static_cast<std::size_t>(message)];
 }
 
@@ -96,9 +96,9 @@ TEST_CASE("a barrier: a single writer keeps its copy, of several all but the hom
   CHECK(cluster.counts(1).page_requests() == 1);
   // BARR of three, and a grant for each of them.
   cluster.barrier();
-  CHECK(sent(cluster, 1, Message::BARR) == 1);
-  CHECK(sent(cluster, 0, Message::BARR) == 0);
-  CHECK(sent(cluster, 0, Message::BARRGRANT) == 3);
+  CHECK(sent(cluster, 1, MessageKind::BARR) == 1);
+  CHECK(sent(cluster, 0, MessageKind::BARR) == 0);
+  CHECK(sent(cluster, 0, MessageKind::BARRGRANT) == 3);
 }
 
 TEST_CASE("home migration: the single writer becomes the home, and the old home keeps a copy") {
@@ -264,39 +264,39 @@ TEST_CASE("with --scope openmp flags and barriers of a part of the processes han
   CHECK(cluster.read(0, page) == 0);
   cluster.barrier_of(2);
   CHECK(cluster.read(0, page) == 5);
-  CHECK(sent(cluster, 1, Message::BARR) == 1);
-  CHECK(sent(cluster, 2, Message::BARR) == 0);
+  CHECK(sent(cluster, 1, MessageKind::BARR) == 1);
+  CHECK(sent(cluster, 2, MessageKind::BARR) == 0);
 }
 
 TEST_CASE("copies of what its home writes unseen become invalid when a process hears from others, and no others do") {
   ProcessPages pages(ProcessId{0}, {.scope = Scope::openmp});
   const PageId of_stack{RegionId{3}, 5}, of_array{RegionId{2}, 5};
-  pages.add_untold(of_stack.region);
-  CHECK(pages.expire_untold() == 0);
+  pages.add_unnoticed(of_stack.region);
+  CHECK(pages.expire_unnoticed() == 0);
   CHECK(pages.access(of_stack, ProcessId{1}, Access::read) == Fault::RUMR);
   CHECK(pages.access(of_array, ProcessId{1}, Access::read) == Fault::RUMR);
-  CHECK(pages.expire_untold() == 1);
+  CHECK(pages.expire_unnoticed() == 1);
   CHECK(pages.state(of_stack, ProcessId{1}) == State::invalid);
   CHECK(pages.state(of_array, ProcessId{1}) == State::read_only);
-  CHECK(pages.expire_untold() == 0);
+  CHECK(pages.expire_unnoticed() == 0);
   CHECK(pages.access(of_stack, ProcessId{1}, Access::write) == Fault::WIVR);
   pages.changed(of_stack, {1, 1});
   CHECK(pages.end_interval(Sync::acquire).size() == 1);
   pages.begin_interval(Sync::acquire);
-  CHECK(pages.expire_untold() == 1);
+  CHECK(pages.expire_unnoticed() == 1);
 }
 
 TEST_CASE("pages that their home writes unseen never move to who else writes them") {
   const PageId of_stack{RegionId{3}, 5}, of_array{RegionId{2}, 5};
   const auto home = [](PageId) { return ProcessId{1}; };
   BarrierNotices met({.home_migration = true});
-  met.add_untold(of_stack.region);
+  met.add_unnoticed(of_stack.region);
   met.arrive(ProcessId{0}, std::vector{of_array, of_stack}, {});
-  const std::vector<Told> told = met.take(home, false);
-  REQUIRE(told.size() == 2);
-  CHECK(told[0].next == ProcessId{0});
-  CHECK(told[1].notice == Notice{of_stack, ProcessId{0}});
-  CHECK(told[1].next == ProcessId{1});
+  const std::vector<BarrierNotice> sent = met.take(home, false);
+  REQUIRE(sent.size() == 2);
+  CHECK(sent[0].next == ProcessId{0});
+  CHECK(sent[1].notice == Notice{of_stack, ProcessId{0}});
+  CHECK(sent[1].next == ProcessId{1});
 }
 
 TEST_CASE("what a process knows goes on to whoever does not say who it is, again and again") {
@@ -305,7 +305,7 @@ TEST_CASE("what a process knows goes on to whoever does not say who it is, again
   pages.access(own, ProcessId{0}, Access::write);
   pages.end_interval(Sync::release);
   pages.begin_interval(Sync::release);
-  pages.heed_grant({others, ProcessId{2}, 7}, ProcessId{1}, object_of(LockId{4}));
+  pages.apply_grant_notice({others, ProcessId{2}, 7}, ProcessId{1}, object_of(LockId{4}));
   const std::vector<Notice> known{{own, ProcessId{0}, 1}, {others, ProcessId{2}, 7}};
   CHECK(pages.all_known() == known);
   CHECK(pages.hand_on(object_of(LockId{4})) == std::vector<Notice>{known[0]});
@@ -357,9 +357,9 @@ TEST_CASE("the barrier's manager is process 0, and as a quirk that of lock 64") 
 }
 
 TEST_CASE("long lists of notices go in several messages, and diffs share messages of 40,928 bytes") {
-  CHECK(further_messages(0, most_told) == 0);
-  CHECK(further_messages(3066, most_told) == 0);
-  CHECK(further_messages(3067, most_told) == 1);
+  CHECK(further_messages(0, most_own) == 0);
+  CHECK(further_messages(3066, most_own) == 0);
+  CHECK(further_messages(3067, most_own) == 1);
   CHECK(further_messages(5111, most_handed) == 2);
   CHECK(notice_data(2, handed_notice) == Bytes{36});
   CHECK(diff_data(Change{}) == Bytes{12});
@@ -380,12 +380,12 @@ TEST_CASE("a diff longer than a message goes on in the next one, which others th
 }
 
 TEST_CASE("a fork's message carries the region, its notices of 12 bytes each, and pages, in parts of 40,928 bytes") {
-  CHECK(fork_letters(3, Bytes{0}).size() == 1);
-  CHECK(fork_letters(3, Bytes{0}).front().data == Bytes{64 + 4 + 3 * 12});
-  const auto letters = fork_letters(0, Bytes{10 * 4096});
-  CHECK(letters.size() == 2);
-  CHECK(letters.back().data == Bytes{64 + 4 + 40960 - 40928});
-  CHECK(letters.back().kind == Message::FORK);
+  CHECK(fork_messages(3, Bytes{0}).size() == 1);
+  CHECK(fork_messages(3, Bytes{0}).front().data == Bytes{64 + 4 + 3 * 12});
+  const auto messages = fork_messages(0, Bytes{10 * 4096});
+  CHECK(messages.size() == 2);
+  CHECK(messages.back().data == Bytes{64 + 4 + 40960 - 40928});
+  CHECK(messages.back().kind == MessageKind::FORK);
 }
 
 TEST_CASE("a home that moved is found, and every move changes the epoch") {
@@ -402,49 +402,50 @@ TEST_CASE("a home that moved is found, and every move changes the epoch") {
 }
 
 TEST_CASE("notices that do not fit into a message go before it in others, of the kind that belongs to it") {
-  const auto told = [](Message last, std::uint64_t notices) {
-    std::vector<std::pair<Message, std::int64_t>> found;
-    for (const Letter& letter : with_notices(last, notices)) found.emplace_back(letter.kind, letter.data.count);
+  const auto sent = [](MessageKind last, std::uint64_t notices) {
+    std::vector<std::pair<MessageKind, std::int64_t>> found;
+    for (const Message& message : with_notices(last, notices)) found.emplace_back(message.kind, message.data.count);
     return found;
   };
-  using Found = std::vector<std::pair<Message, std::int64_t>>;
+  using Found = std::vector<std::pair<MessageKind, std::int64_t>>;
   // A count of 4 bytes, then 12 for each notice that is told and 16 for each that is handed on.
-  CHECK(told(Message::REL, 0) == Found{{Message::REL, 4}});
-  CHECK(told(Message::BARR, 3067) == Found{{Message::WTNT, 4 + 3066 * 12}, {Message::BARR, 4 + 12}});
-  CHECK(told(Message::ACQGRANT, 5111) ==
-        Found{{Message::INVLD, 4 + 2555 * 16}, {Message::INVLD, 4 + 2555 * 16}, {Message::ACQGRANT, 4 + 16}});
+  CHECK(sent(MessageKind::REL, 0) == Found{{MessageKind::REL, 4}});
+  CHECK(sent(MessageKind::BARR, 3067) == Found{{MessageKind::WTNT, 4 + 3066 * 12}, {MessageKind::BARR, 4 + 12}});
+  CHECK(sent(MessageKind::ACQGRANT, 5111) == Found{{MessageKind::INVLD, 4 + 2555 * 16},
+                                                   {MessageKind::INVLD, 4 + 2555 * 16},
+                                                   {MessageKind::ACQGRANT, 4 + 16}});
   // Who tells what others wrote names the writers.
-  CHECK(with_notices(Message::REL, 2556, true).front().data == Bytes{4 + 2555 * 16});
-  CHECK(with_notices(Message::REL, 2556, true).front().kind == Message::WTNT);
-  CHECK(with_notices(Message::REL, 2556, true).back().data == Bytes{4 + 16});
+  CHECK(with_notices(MessageKind::REL, 2556, true).front().data == Bytes{4 + 2555 * 16});
+  CHECK(with_notices(MessageKind::REL, 2556, true).front().kind == MessageKind::WTNT);
+  CHECK(with_notices(MessageKind::REL, 2556, true).back().data == Bytes{4 + 16});
 }
 
 TEST_CASE("a lock that hands on its own scope tells a home nothing of its own pages") {
   const ProcessId home{1}, other{2};
-  for (const auto& [scope, is_told] : {std::pair{Scope::lock, false}, std::pair{Scope::openmp, true}}) {
+  for (const auto& [scope, is_sent] : {std::pair{Scope::lock, false}, std::pair{Scope::openmp, true}}) {
     Rules rules;
     rules.scope = scope;
-    CHECK(is_handed(rules, home, home) == is_told);
+    CHECK(is_handed(rules, home, home) == is_sent);
     CHECK(is_handed(rules, home, other));
   }
 }
 
 TEST_CASE("an interval ends before a lock, an unlock and a barrier ask or tell, and the next begins after the answer") {
-  using enum protocol::Deed;
-  const auto deeds = [](std::span<const courses::Step> course) {
-    std::vector<protocol::Deed> found;
-    for (const courses::Step& step : course) found.push_back(step.deed);
+  using enum protocol::Action;
+  const auto actions = [](std::span<const courses::Step> course) {
+    std::vector<protocol::Action> found;
+    for (const courses::Step& step : course) found.push_back(step.action);
     return found;
   };
-  const std::vector<protocol::Deed> asks{flush, ask, heed, settle}, tells{flush, tell, settle};
-  CHECK(deeds(courses::lock) == asks);
-  CHECK(deeds(courses::barrier) == asks);
-  CHECK(deeds(courses::unlock) == tells);
-  CHECK(deeds(courses::fork_master) == tells);
-  CHECK(deeds(courses::fork_worker) == std::vector<protocol::Deed>{ask, heed});
-  CHECK(courses::lock[1].message == Message::ACQ);
-  CHECK(courses::lock[1].answer == Message::ACQGRANT);
-  CHECK(courses::barrier[1].message == Message::BARR);
-  CHECK(courses::barrier[1].answer == Message::BARRGRANT);
-  CHECK(courses::unlock[1].message == Message::REL);
+  const std::vector<protocol::Action> asks{flush, ask, apply, begin_interval}, sends{flush, send, begin_interval};
+  CHECK(actions(courses::lock) == asks);
+  CHECK(actions(courses::barrier) == asks);
+  CHECK(actions(courses::unlock) == sends);
+  CHECK(actions(courses::fork_master) == sends);
+  CHECK(actions(courses::fork_worker) == std::vector<protocol::Action>{ask, apply});
+  CHECK(courses::lock[1].message == MessageKind::ACQ);
+  CHECK(courses::lock[1].answer == MessageKind::ACQGRANT);
+  CHECK(courses::barrier[1].message == MessageKind::BARR);
+  CHECK(courses::barrier[1].answer == MessageKind::BARRGRANT);
+  CHECK(courses::unlock[1].message == MessageKind::REL);
 }

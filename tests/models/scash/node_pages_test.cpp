@@ -213,11 +213,11 @@ TEST_CASE("a barrier drops every copy, clean or dirty, changed or not") {
 
 TEST_CASE("a home page that its owner wrote costs the owner at the barrier, once, however often it was written") {
   Node node(0, 2);
-  const PageId twice{RegionId{0}, 1}, once{RegionId{0}, 2}, by_companion{RegionId{0}, 3};
+  const PageId twice{RegionId{0}, 1}, once{RegionId{0}, 2}, by_local_peer{RegionId{0}, 3};
   node.store(0, twice);
   node.store(0, twice);
   node.store(0, once);
-  node.store(1, by_companion);
+  node.store(1, by_local_peer);
   node.touch(0, {RegionId{0}, 4}, to_read);
   CHECK(node.pages().take_dirty_home_pages(ProcessId{0}) == 2);
   CHECK(node.pages().take_dirty_home_pages(ProcessId{0}) == 0);
@@ -464,13 +464,14 @@ TEST_CASE("changed pages only: a copy that nobody else wrote survives the barrie
 }
 
 TEST_CASE("changed pages only: behind flag mode no copy survives, as what was written in it has no notices") {
-  for (const FlagMode mode : {FlagMode::off, FlagMode::until_barrier, FlagMode::for_good}) {
+  for (const SingleWriterMode mode :
+       {SingleWriterMode::off, SingleWriterMode::until_barrier, SingleWriterMode::for_good}) {
     WriteNotices notices;
     Node reader(2, 1, &notices);
     reader.touch(2, page_of_0, to_read);
     reader.pages().end_interval(mode);
     notices.publish();
-    CHECK(reader.touch(2, page_of_0, to_read).has_value() == (mode != FlagMode::off));
+    CHECK(reader.touch(2, page_of_0, to_read).has_value() == (mode != SingleWriterMode::off));
   }
 }
 
@@ -555,7 +556,7 @@ TEST_CASE(
 
 TEST_CASE("changed pages only: where nobody tells of writes, a copy lives until the next barrier") {
   WriteNotices notices;
-  notices.add_untold(RegionId{0});
+  notices.add_unnoticed(RegionId{0});
   Node reader(2, 1, &notices);
   for (int barrier = 0; barrier < 2; ++barrier) {
     CHECK(reader.touch(2, page_of_0, to_read) == RUMR);
@@ -575,10 +576,10 @@ TEST_CASE("changed pages only: each node's own notices, exchanged, say what comm
   writer.store(1, page_of_0);
   const auto barrier = [&](std::uint32_t epoch) {
     writer.flush(1, Sync::barrier);
-    const auto told = of_writer.take();
+    const auto notices_of_writer = of_writer.take();
     for (WriteNotices* const notices : {&of_writer, &of_reader}) {
       notices->skip_to(epoch);
-      for (const auto& [page, by] : told) notices->add(page, by);
+      for (const auto& [page, by] : notices_of_writer) notices->add(page, by);
     }
     writer.pages().drop(Sync::barrier);
     reader.pages().drop(Sync::barrier);
@@ -675,9 +676,9 @@ TEST_CASE("a page that the node gives up is fetched again, and one that it goes 
     return pages.access(ProcessId{process}, {RegionId{0}, page}, home, Owner::remote, access);
   };
   for (std::uint64_t page = 0; page < 3; ++page) touch(2, page, to_write);
-  CHECK(pages.give_up({RegionId{0}, 1}, false) == 1);
-  CHECK(pages.give_up({RegionId{0}, 1}, false) == std::nullopt);
-  CHECK(pages.give_up({RegionId{0}, 2}, true) == 1);
+  CHECK(pages.downgrade({RegionId{0}, 1}, false) == 1);
+  CHECK(pages.downgrade({RegionId{0}, 1}, false) == std::nullopt);
+  CHECK(pages.downgrade({RegionId{0}, 2}, true) == 1);
   CHECK(pages.twinned_pages() == 1);
   CHECK(touch(2, 0, to_write) == std::nullopt);
   CHECK(touch(3, 1, to_read) == RUMR);

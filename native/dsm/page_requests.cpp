@@ -11,15 +11,15 @@
 #include "native/dsm/asking.hpp"
 #include "native/dsm/counting.hpp"
 #include "native/dsm/diff.hpp"
+#include "native/dsm/downgrades.hpp"
 #include "native/dsm/larger_pages.hpp"
 #include "native/dsm/memory.hpp"
-#include "native/dsm/offices.hpp"
 #include "native/dsm/opened_pages.hpp"
 #include "native/dsm/process_copies.hpp"
-#include "native/dsm/recalls.hpp"
 #include "native/dsm/region_books.hpp"
+#include "native/dsm/request_handlers.hpp"
 #include "native/dsm/stack_news.hpp"
-#include "native/dsm/standing.hpp"
+#include "native/dsm/stop_the_world.hpp"
 #include "native/dsm/torn_words.hpp"
 #include "native/program/atomic_operation.hpp"
 #include "native/program/ending.hpp"
@@ -76,9 +76,9 @@ bool store_in_page(const Incoming& diff, std::uint64_t address, std::byte* page,
 }
 
 /// While it lives, the page is nobody else's where that is needed.
-std::optional<StandStill> stand_still_at_page(std::uint64_t address, bool is_at_once) {
-  if (stand_still_at(flag_mode_here(), is_own_memory(address), is_at_once))
-    return std::optional<StandStill>(std::in_place);
+std::optional<StopTheWorld> stop_the_world_at(std::uint64_t address, bool is_at_once) {
+  if (stops_the_world(single_writer_mode_here(), is_own_memory(address), is_at_once))
+    return std::optional<StopTheWorld>(std::in_place);
   return std::nullopt;
 }
 
@@ -87,11 +87,11 @@ void store(ProcessId from, const Incoming& diff) REQUIRES(handling) {
   std::optional<std::size_t> torn;
   bool is_right = false;
   {
-    const auto nobody_looks = stand_still_at_page(address, changes_at_once(diff.diff.data(), diff.bytes));
+    const auto stopped = stop_the_world_at(address, changes_at_once(diff.diff.data(), diff.bytes));
     is_right = store_in_page(diff, address, view_of(from, address), torn);
   }
   if (!is_right) end_run({"process ", Decimal(index_of(from)), " sent a diff that contradicts itself"});
-  if (torn) heed_torn_word(address + *torn);
+  if (torn) report_torn_word(address + *torn);
 }
 
 void apply(ProcessId from, WireKind kind, const Incoming& diff) REQUIRES(handling) {
@@ -134,7 +134,7 @@ void receive_diffs(ProcessId from, const Head& head, const std::byte* payload) R
     diff.bytes = diff.twin_bytes = 0;
   }
   for (auto answers = head.address; answers > 0; --answers) {
-    count_served(from, jiajia::Message::DIFFGRANT, jiajia::header);
+    count_served(from, jiajia::MessageKind::DIFFGRANT, jiajia::header);
   }
   answer(from, {.kind = WireKind::diff_grant});
 }
@@ -165,7 +165,7 @@ bool is_other_page_changed(std::uint64_t page, std::uint64_t slot) REQUIRES(hand
 /// `bytes`: of pages.
 void count_reply(ProcessId to, std::uint32_t bytes) REQUIRES(handling) {
   if (!plays_jiajia()) return count_served(to, bytes);
-  count_served(to, jiajia::Message::GETPGRANT, jiajia::header + jiajia::page_reply_data + Bytes{bytes});
+  count_served(to, jiajia::MessageKind::GETPGRANT, jiajia::header + jiajia::page_reply_data + Bytes{bytes});
 }
 
 }  // namespace
@@ -175,12 +175,12 @@ void send_page(ProcessId from, const Head& head, bool is_changed, const std::vec
   const auto bytes = static_cast<std::uint32_t>(shared_page_bytes());
   count_reply(from, bytes);
   const Head reply{.kind = WireKind::page_reply, .bytes = bytes, .address = operations, .value = is_changed ? 1U : 0U};
-  if (!serves_behind_stacks(flag_mode_here(), is_own_memory(head.address)))
+  if (!serves_behind_stacks(single_writer_mode_here(), is_own_memory(head.address)))
     return answer(from, reply, content_of(from, head.address, room));
   answer_behind_stacks(from, [from, reply, held, page = head.address]() REQUIRES(handling) {
     LateAnswer late{reply, std::vector<std::byte>(reply.bytes)};
     late.head.address = operations;
-    const auto nobody_stores = stand_still_at_page(page, false);
+    const auto nobody_stores = stop_the_world_at(page, false);
     std::memcpy(late.content.data(), content_of(from, page, room), late.content.size());
     // It may show an operation that has been done since it was asked for.
     if (is_changed_by_others(page)) late.head.value |= 1;
@@ -205,7 +205,7 @@ void send_pages(ProcessId from, const Head& head, const std::byte* names) {
     if (i > 0) std::memcpy(&behind, names + (i - 1) * sizeof behind, sizeof behind);
     const std::uint64_t page = i == 0 ? head.address : slot_of(head.address) + std::uint64_t{behind} * each;
     {
-      const auto nobody_stores = stand_still_at_page(page, false);
+      const auto nobody_stores = stop_the_world_at(page, false);
       std::memcpy(pages + i * each, content_of(from, page, room), each);
     }
     if (i == 0 ? is_changed_by_others(page) : is_other_page_changed(head.address, page)) {

@@ -9,13 +9,13 @@
 #include "native/dsm/ending.hpp"
 #include "native/dsm/heap_books.hpp"
 #include "native/dsm/measured_region.hpp"
-#include "native/dsm/offices.hpp"
+#include "native/dsm/request_handlers.hpp"
 #include "native/program/ending.hpp"
 
 namespace sdsm::dsm {
 namespace {
 
-struct BarrierOffice {
+struct BarrierHandler {
   std::uint32_t team = 1;
   std::vector<bool> arrived;    ///< by process
   bool is_dismissing = false;   ///< the program has ended
@@ -34,15 +34,15 @@ struct BarrierOffice {
   bool wants_end = false;           ///< another thread than the initial one has ended it
   Head wanted_end;
 };
-constinit BarrierOffice office GUARDED_BY(handling);
+constinit BarrierHandler handler GUARDED_BY(handling);
 
 bool has_arrived(std::uint32_t process) REQUIRES(handling) {
-  return process < office.arrived.size() && office.arrived[process];
+  return process < handler.arrived.size() && handler.arrived[process];
 }
 
 /// As many of the ended epoch's notices from number `first` on as go into a message.
 std::uint32_t bytes_from(std::size_t first) REQUIRES(handling) {
-  return static_cast<std::uint32_t>(std::min(most_notices, office.ended.size() - first) * sizeof(NoticeRun));
+  return static_cast<std::uint32_t>(std::min(most_notices, handler.ended.size() - first) * sizeof(NoticeRun));
 }
 
 /// What the members of the team are told.
@@ -52,134 +52,135 @@ Head release_of_team() REQUIRES(handling) {
                .generation = newest_generation(),
                .address = clock.last_ns,
                .value = clock.number()};
-  if (std::exchange(office.ends_epoch, false)) {
-    office.ended = std::exchange(office.gathered, {});
+  if (std::exchange(handler.ends_epoch, false)) {
+    handler.ended = std::exchange(handler.gathered, {});
     release.bytes = bytes_from(0);
-    release.address = office.epochs++;
-    release.value = office.ended.size();
+    release.address = handler.epochs++;
+    release.value = handler.ended.size();
   }
   return release;
 }
 
 void release_team() REQUIRES(handling) {
-  for (std::uint32_t i = 0; i < office.team; ++i) {
+  for (std::uint32_t i = 0; i < handler.team; ++i) {
     if (!has_arrived(i)) return;
   }
   // A diff of a page that has lost its block would go nowhere.
-  if (plays_jiajia() || std::exchange(office.has_flushed, false)) end_waiting_of_blocks();
+  if (plays_jiajia() || std::exchange(handler.has_flushed, false)) end_waiting_of_blocks();
   const Head release = release_of_team();
-  for (std::uint32_t i = 0; i < office.team; ++i) {
-    office.arrived[i] = false;
+  for (std::uint32_t i = 0; i < handler.team; ++i) {
+    handler.arrived[i] = false;
     if (!plays_jiajia()) count_served(ProcessId{i}, MessageKind::barrier_release, control_payload.count);
   }
-  if (plays_jiajia()) return answer_team(office.team, release);
+  if (plays_jiajia()) return answer_team(handler.team, release);
   // This process goes on last: by then everything is counted that it may look at.
-  for (std::uint32_t i = office.team; i-- > 0;) answer(ProcessId{i}, release, office.ended.data());
+  for (std::uint32_t i = handler.team; i-- > 0;) answer(ProcessId{i}, release, handler.ended.data());
 }
 
 void dismiss(ProcessId member) REQUIRES(handling) {
   const ClockCalls clock = clock_calls();
-  answer(member, {.kind = office.dismissal == Dismissal::at_once ? WireKind::quit : WireKind::quit_in_turn,
-                  .generation = static_cast<std::uint32_t>(office.ended_ns),
+  answer(member, {.kind = handler.dismissal == Dismissal::at_once ? WireKind::quit : WireKind::quit_in_turn,
+                  .generation = static_cast<std::uint32_t>(handler.ended_ns),
                   .address = clock.last_ns,
                   .value = clock.number()});
-  ++office.dismissed;
+  ++handler.dismissed;
 }
 
 void give_end_turn() REQUIRES(handling) {
-  if (!office.awaits_turn[office.turn]) return;
-  office.awaits_turn[office.turn] = false;
-  answer(ProcessId{office.turn}, {.kind = WireKind::done, .generation = newest_generation()});
+  if (!handler.awaits_turn[handler.turn]) return;
+  handler.awaits_turn[handler.turn] = false;
+  answer(ProcessId{handler.turn}, {.kind = WireKind::done, .generation = newest_generation()});
 }
 
 void end_program() REQUIRES(handling) {
-  office.arrived[index_of(self.process)] = false;
-  answer(self.process, office.wanted_end);
+  handler.arrived[index_of(self.process)] = false;
+  answer(self.process, handler.wanted_end);
 }
 
 }  // namespace
 
 void want_end(const Head& head) {
-  if (office.wants_end) return;
-  office.wants_end = true;
-  office.wanted_end = {.kind = WireKind::exit_run, .address = head.address, .value = head.value};
+  if (handler.wants_end) return;
+  handler.wants_end = true;
+  handler.wanted_end = {.kind = WireKind::exit_run, .address = head.address, .value = head.value};
   if (has_arrived(index_of(self.process))) return end_program();
   end_without_initial_thread(static_cast<int>(head.value));
 }
 
 void arrive(ProcessId from, const Head& head, const std::byte* notices) {
-  office.arrived.resize(processes());
+  handler.arrived.resize(processes());
   gather_notices(head, notices);
-  office.has_flushed |= head.value != 0;
-  office.ends_epoch |= head.value == notices_are_here;
-  if (office.wants_end && from == self.process) return end_program();
-  if (office.is_dismissing && from != self.process) return dismiss(from);
-  if (!office.wants_end && index_of(from) < office.team) check_divisions(from, 0);
-  office.arrived[index_of(from)] = true;
+  handler.has_flushed |= head.value != 0;
+  handler.ends_epoch |= head.value == notices_are_here;
+  if (handler.wants_end && from == self.process) return end_program();
+  if (handler.is_dismissing && from != self.process) return dismiss(from);
+  if (!handler.wants_end && index_of(from) < handler.team) check_divisions(from, 0);
+  handler.arrived[index_of(from)] = true;
   release_team();
 }
 
 void gather_notices(const Head& head, const std::byte* notices) {
-  const std::size_t before = office.gathered.size();
-  office.gathered.resize(before + head.bytes / sizeof(NoticeRun));
-  for (std::size_t i = before; i < office.gathered.size(); ++i)
-    std::memcpy(&office.gathered[i], notices + (i - before) * sizeof(NoticeRun), sizeof(NoticeRun));
+  const std::size_t before = handler.gathered.size();
+  handler.gathered.resize(before + head.bytes / sizeof(NoticeRun));
+  for (std::size_t i = before; i < handler.gathered.size(); ++i)
+    std::memcpy(&handler.gathered[i], notices + (i - before) * sizeof(NoticeRun), sizeof(NoticeRun));
 }
 
 void tell_more_notices(ProcessId from, const Head& head) {
-  if (head.value >= office.ended.size()) {
+  if (head.value >= handler.ended.size()) {
     program::end_run({"process ", program::Decimal(index_of(from)), " asks for notices that nobody sent"});
   }
-  answer(from, {.kind = WireKind::done, .bytes = bytes_from(head.value)}, office.ended.data() + head.value);
+  answer(from, {.kind = WireKind::done, .bytes = bytes_from(head.value)}, handler.ended.data() + head.value);
 }
 
 void set_team(std::uint32_t size) {
-  office.team = size;
+  handler.team = size;
 }
 
 void note_exit_functions() {
-  office.others_have_exit_functions = true;
+  handler.others_have_exit_functions = true;
 }
 
 bool others_have_exit_functions() {
-  return office.others_have_exit_functions;
+  return handler.others_have_exit_functions;
 }
 
 void dismiss_all(std::uint64_t ended_ns, Dismissal dismissal) {
-  if (std::exchange(office.is_dismissing, true)) return;
-  office.ended_ns = ended_ns;
-  office.dismissal = dismissal;
-  office.awaits_turn.resize(processes());
+  if (std::exchange(handler.is_dismissing, true)) return;
+  handler.ended_ns = ended_ns;
+  handler.dismissal = dismissal;
+  handler.awaits_turn.resize(processes());
   for (std::uint32_t i = 1; i < processes(); ++i) {
     if (has_arrived(i)) dismiss(ProcessId{i});
   }
 }
 
 bool waits_for_team(ProcessId member) {
-  return !office.wants_end && index_of(member) < office.team && has_arrived(index_of(member));
+  return !handler.wants_end && index_of(member) < handler.team && has_arrived(index_of(member));
 }
 
 bool are_all_dismissed() {
-  return office.dismissed + 1 >= processes() && (office.dismissal == Dismissal::at_once || office.turn >= processes());
+  return handler.dismissed + 1 >= processes() &&
+         (handler.dismissal == Dismissal::at_once || handler.turn >= processes());
 }
 
 void await_end_turn(ProcessId from) {
-  office.awaits_turn[index_of(from)] = true;
+  handler.awaits_turn[index_of(from)] = true;
   give_end_turn();
 }
 
 void pass_end_turn(const Head& head) {
-  if (head.address != 0) office.exit_status = static_cast<int>(head.value);
-  ++office.turn;
-  if (office.turn < processes()) give_end_turn();
+  if (head.address != 0) handler.exit_status = static_cast<int>(head.value);
+  ++handler.turn;
+  if (handler.turn < processes()) give_end_turn();
 }
 
 std::optional<int> status_of_exit_functions() {
-  return office.exit_status;
+  return handler.exit_status;
 }
 
 void let_others_leave() {
-  if (!office.is_dismissing || office.dismissal == Dismissal::at_once) return;
+  if (!handler.is_dismissing || handler.dismissal == Dismissal::at_once) return;
   for (std::uint32_t i = 1; i < processes(); ++i) answer(ProcessId{i}, {.kind = WireKind::done});
 }
 

@@ -9,6 +9,6 @@
 namespace sdsm::program {
 
 /// Adds the first looks of a function.
-void find_second_looks(const std::uint8_t* code, std::uint32_t bytes, const Pauses& pauses, GrowingArray<Wait>& found);
+void find_re_checks(const std::uint8_t* code, std::uint32_t bytes, const Pauses& pauses, GrowingArray<Wait>& found);
 
 }  // namespace sdsm::program

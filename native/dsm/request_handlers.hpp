@@ -102,15 +102,15 @@ bool may_change_now(ProcessId from, std::uint64_t page) REQUIRES(handling);
 void operate_for_others(std::uint64_t page, std::function<void()> operate) REQUIRES(handling);
 /// Whether this process's thread may do an atomic operation at once. If so, marks the page, and who touches it later
 /// hears of the operation.
-bool may_operate_now(std::uint64_t page, bool is_in_flags) REQUIRES(handling);
+bool may_operate_now(std::uint64_t page, bool is_single_writer) REQUIRES(handling);
 /// A diff changes the page. In flag mode its next reader may then know of what the diff's sender has stored elsewhere.
 void note_changed(std::uint64_t page) REQUIRES(handling);
 /// This process enters flag mode.
-void note_flag_mode() REQUIRES(handling);
+void note_single_writer_mode() REQUIRES(handling);
 /// Whether an atomic operation, or a node in flag mode, has changed the page since the last barrier.
 bool is_changed_by_others(std::uint64_t page) REQUIRES(handling);
 /// A process has given it up, with its content if that was changed.
-void hear_recalled(const Head& head, const std::byte* content) REQUIRES(handling);
+void receive_downgraded(const Head& head, const std::byte* content) REQUIRES(handling);
 /// At a barrier, at which all nodes drop their copies.
 void forget_rights() REQUIRES(handling);
 

@@ -1,6 +1,6 @@
-/// What a manager of locks and the barrier's master answer, and in which order (native/dsm/offices.hpp): the offices
-/// themselves, with a list in place of connections.
-#include "native/dsm/offices.hpp"
+/// What a manager of locks and the barrier's master answer, and in which order (native/dsm/request_handlers.hpp): the
+/// offices themselves, with a list in place of connections.
+#include "native/dsm/request_handlers.hpp"
 
 #include <cstring>
 #include <stdexcept>
@@ -44,7 +44,7 @@ void end_waiting_of_blocks() {}
 ProcessId placed_home(PageId /*page*/) {
   return {};
 }
-std::vector<RegionId> untold_regions() {
+std::vector<RegionId> unnoticed_regions() {
   return {};
 }
 void end_without_initial_thread(int /*status*/) {}
@@ -58,14 +58,14 @@ Answers take_answers() {
 }
 
 /// Four nodes of one process; this one is process 0.
-struct Offices {
-  Offices() {
+struct Handlers {
+  Handlers() {
     starting.take();
     self_at_start.layout = {4, 1};
     handling.lock();
     answers.clear();
   }
-  ~Offices() { handling.unlock(); }
+  ~Handlers() { handling.unlock(); }
 };
 
 void want_turn(std::uint32_t process, OrderedTurn turn, std::uint64_t lock) {
@@ -81,7 +81,7 @@ void pass_on(std::uint32_t process, OrderedTurn turn, std::uint64_t next) {
 }
 
 TEST_CASE("a lock goes to whoever waits longest, and grants to other nodes are counted") {
-  const Offices offices;
+  const Handlers handlers;
   const std::uint64_t counted = served.messages_by_kind[static_cast<std::size_t>(MessageKind::lock_grant)];
   const Head wanted{.kind = WireKind::lock_request, .address = 10};
   for (const std::uint32_t process : {2U, 0U, 3U}) request_lock(ProcessId{process}, wanted, nullptr);
@@ -100,7 +100,7 @@ TEST_CASE("a lock goes to whoever waits longest, and grants to other nodes are c
 }
 
 TEST_CASE("ordered regions come in the order of their turns, not of their requests") {
-  const Offices offices;
+  const Handlers handlers;
   want_turn(1, {7, 4}, 11);
   want_turn(2, {7, 0}, 11);
   CHECK(take_answers() == Answers{{2, WireKind::lock_grant}});
@@ -114,7 +114,7 @@ TEST_CASE("ordered regions come in the order of their turns, not of their reques
 }
 
 TEST_CASE("who waits for a flag goes on when it has counted so far, and a later construct's flag counts anew") {
-  const Offices offices;
+  const Handlers handlers;
   const auto flag = [](std::uint64_t construct, std::uint64_t value) {
     return Head{.kind = WireKind::flag_wait, .address = flag_number(construct, 5), .value = value};
   };
@@ -135,7 +135,7 @@ TEST_CASE("who waits for a flag goes on when it has counted so far, and a later 
 }
 
 TEST_CASE("a barrier ends when the team is here, this process last, and whoever comes after the end is dismissed") {
-  const Offices offices;
+  const Handlers handlers;
   set_team(3);
   arrive(ProcessId{0});
   arrive(ProcessId{3});  // not in the team: waits for work
@@ -154,7 +154,7 @@ TEST_CASE("a barrier ends when the team is here, this process last, and whoever 
 }
 
 TEST_CASE("exit functions run one process after the other, and all stay until the program has ended") {
-  const Offices offices;
+  const Handlers handlers;
   set_team(1);
   CHECK_FALSE(others_have_exit_functions());
   note_exit_functions();
@@ -198,7 +198,7 @@ void divides(std::uint32_t process, std::uint64_t key, GangDivision how) {
 }
 
 TEST_CASE("a gang's barrier ends when its members are here, whatever other gangs do, this process last") {
-  const Offices offices;
+  const Handlers handlers;
   arrive_in_gang(ProcessId{0}, at_gang(71, 2));
   arrive_in_gang(ProcessId{1}, at_gang(73, 2));
   CHECK(take_answers().empty());
@@ -211,13 +211,13 @@ TEST_CASE("a gang's barrier ends when its members are here, whatever other gangs
 }
 
 TEST_CASE("who comes to the barrier of a gang that another has left ends the run") {
-  const Offices offices;
+  const Handlers handlers;
   leave_gang(at_gang(81, 3));
   CHECK_THROWS_WITH(arrive_in_gang(ProcessId{2}, at_gang(81, 3)), ContainsSubstring("the same barriers"));
 }
 
 TEST_CASE("who waits for a team that others divide, or divides it in another way, ends the run") {
-  const Offices offices;
+  const Handlers handlers;
   const char* const said = "divide it in different ways";
   set_team(3);
   divides(0, 91, {.size = 3, .arguments = 5});

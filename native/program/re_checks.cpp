@@ -1,4 +1,4 @@
-#include "native/program/second_looks.hpp"
+#include "native/program/re_checks.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -15,7 +15,7 @@ constexpr unsigned subtraction = 5;  ///< of the arithmetic instructions
 
 /// A value that the code has computed, and where it comes from if it was loaded.
 struct Value {
-  const std::uint8_t* look = nullptr;  ///< the instruction; null: the value was not loaded, or is out of date
+  const std::uint8_t* load = nullptr;  ///< the instruction; null: the value was not loaded, or is out of date
   MemoryOperand where;
   std::uint32_t base = 0;  ///< numbers of the values that the address was computed from
   std::uint32_t index = 0;
@@ -64,7 +64,7 @@ class Reader {
     for (std::uint32_t& value : in_register_) value = add({});
   }
   /// Somebody else's code ran: what was looked at before says nothing of what is there.
-  void age() { aged_at_ = looks_; }
+  void age() { aged_at_ = loads_; }
 
   std::uint32_t value_of(Register one) const {
     return one < Register::none ? in_register_[static_cast<unsigned>(one)] : 0;
@@ -81,16 +81,16 @@ class Reader {
     return found->value;
   }
 
-  Value look_at(const MemoryOperand& where, const std::uint8_t* code) {
-    return {code, where, value_of(where.base), value_of(where.index), ++looks_};
+  Value load_of(const MemoryOperand& where, const std::uint8_t* code) {
+    return {code, where, value_of(where.base), value_of(where.index), ++loads_};
   }
   /// The code stores there itself.
-  void forget_looks_at(const Value& stored) {
+  void forget_loads_of(const Value& stored) {
     for (std::size_t i = values_.size(); i-- > 0;) {
       Value& value = values_[i];
-      if (value.look == nullptr) continue;
+      if (value.load == nullptr) continue;
       if (value.order + most_between < stored.order) return;
-      if (is_same_place(value, stored)) value.look = nullptr;
+      if (is_same_place(value, stored)) value.load = nullptr;
     }
   }
   static bool is_same_place(const Value& one, const Value& other) {
@@ -117,7 +117,7 @@ class Reader {
       if (is_on_stack(where)) {
         other = slot_at(where);
       } else if (effect->loads) {
-        other = add(look_at(where, code));
+        other = add(load_of(where, code));
       }
     } else if (next.modrm != 0) {
       other = in_register_[(code[next.modrm] & 7u) | ((next.rex & 1) != 0 ? 8u : 0u)];
@@ -135,13 +135,13 @@ class Reader {
     if (is_on_stack(where)) {
       slot_at(where) = stored;
     } else {
-      forget_looks_at(look_at(where, code));
+      forget_loads_of(load_of(where, code));
     }
   }
 
   /// Of floating-point numbers, say: it may load anything, and changes registers that say nothing afterwards.
   void take_unknown(const std::uint8_t* code, const Instruction& next) {
-    ++looks_;
+    ++loads_;
     if (next.modrm == 0) return;
     in_register_[(code[next.modrm] >> 3 & 7u) | ((next.rex & 4) != 0 ? 8u : 0u)] = add({});
     if (code[next.modrm] >= 0xc0) in_register_[(code[next.modrm] & 7u) | ((next.rex & 1) != 0 ? 8u : 0u)] = add({});
@@ -184,10 +184,10 @@ class Reader {
   void compare(const Value& one, const Value& other) {
     const Value& first = one.order < other.order ? one : other;
     const Value& second = one.order < other.order ? other : one;
-    if (first.look == nullptr || second.look == nullptr || first.order <= aged_at_) return;
+    if (first.load == nullptr || second.load == nullptr || first.order <= aged_at_) return;
     if (second.order - first.order < 2 || second.order - first.order > most_between) return;
-    if (!is_same_place(first, second) || *first.look == trap) return;
-    const auto address = reinterpret_cast<std::uintptr_t>(first.look);
+    if (!is_same_place(first, second) || *first.load == trap) return;
+    const auto address = reinterpret_cast<std::uintptr_t>(first.load);
     const auto is_here = [&](const Wait& wait) { return wait.address == address; };
     if (std::none_of(found_.begin(), found_.end(), is_here)) found_.push_back({address});
   }
@@ -200,13 +200,13 @@ class Reader {
   Slot slot_[most_slots];
   std::size_t slots_ = 0;
   std::size_t next_slot_ = 0;
-  std::uint32_t looks_ = 0;
+  std::uint32_t loads_ = 0;
   std::uint32_t aged_at_ = 0;  ///< looks up to this one are out of date
 };
 
 }  // namespace
 
-void find_second_looks(const std::uint8_t* code, std::uint32_t bytes, const Pauses& pauses, GrowingArray<Wait>& found) {
+void find_re_checks(const std::uint8_t* code, std::uint32_t bytes, const Pauses& pauses, GrowingArray<Wait>& found) {
   Reader(pauses, found).read(code, bytes);
 }
 

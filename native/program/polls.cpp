@@ -1,4 +1,4 @@
-#include "native/program/looks.hpp"
+#include "native/program/polls.hpp"
 
 #include <bit>
 
@@ -12,7 +12,7 @@ constexpr std::uint32_t bytes_of_long_double = 10, most_bytes = 8;
 
 }  // namespace
 
-std::optional<Look> look_of(const std::uint8_t* code, const greg_t* registers) {
+std::optional<Poll> poll_of(const std::uint8_t* code, const greg_t* registers) {
   const Instruction found = decode(code, longest_instruction);
   constexpr std::uint8_t registers_alone = 0xc0;
   if (found.length == 0 || found.modrm == 0 || code[found.modrm] >= registers_alone) return std::nullopt;
@@ -23,7 +23,7 @@ std::optional<Look> look_of(const std::uint8_t* code, const greg_t* registers) {
   if (bytes - unseen > most_bytes || !std::has_single_bit(bytes - unseen)) return std::nullopt;
   const std::uintptr_t behind = static_cast<std::uintptr_t>(registers[REG_RIP]) + found.length;
   const std::uintptr_t address = address_of(memory_of(code, found), registers, behind);
-  return Look{address + unseen, bytes - unseen};
+  return Poll{address + unseen, bytes - unseen};
 }
 
 }  // namespace sdsm::program

@@ -8,15 +8,15 @@
 #include <cstdint>
 #include <optional>
 
-#include "native/program/looks.hpp"
+#include "native/program/polls.hpp"
 #include "native/tracer/threads.hpp"
 
 namespace sdsm::tracer {
 
 /// Nothing if there is no such memory, or it is shut.
-std::optional<std::uint64_t> value_at(const program::Look& look);
+std::optional<std::uint64_t> value_at(const program::Poll& poll);
 
-class SeenLooks {
+class SeenPolls {
  public:
   void clear() { count_ = 0; }
   /// What the instruction that `self` has come to will look at, if that is not its own stack or thread-local variables.
@@ -29,7 +29,7 @@ class SeenLooks {
  private:
   struct Seen {
     std::uintptr_t instruction = 0;
-    program::Look look;
+    program::Poll poll;
     std::uint64_t value = 0;
     unsigned times = 0;  ///< with this value
   };

@@ -11,29 +11,29 @@
 #include "models/jiajia/notices.hpp"
 #include "native/dsm/counting.hpp"
 #include "native/dsm/modelled_messages.hpp"
-#include "native/dsm/offices.hpp"
 #include "native/dsm/regions.hpp"
+#include "native/dsm/request_handlers.hpp"
 #include "native/dsm/scope_wire.hpp"
 #include "native/program/ending.hpp"
 
 namespace sdsm::dsm {
 namespace {
 
-using jiajia::Message;
+using jiajia::MessageKind;
 using jiajia::Notice;
 using jiajia::SyncObject;
 
-struct NoticeOffice {
-  NoticeOffice() NO_THREAD_SAFETY_ANALYSIS : locks(self.jiajia), met(self.jiajia) {
+struct NoticeHandler {
+  NoticeHandler() NO_THREAD_SAFETY_ANALYSIS : locks(self.jiajia), met(self.jiajia) {
     asking.resize(processes());
-    for (const RegionId region : untold_regions()) met.add_untold(region);
+    for (const RegionId region : unnoticed_regions()) met.add_unnoticed(region);
   }
 
   struct Asker {
     SyncObject object;                   ///< of its last question
     std::vector<NoticedPages> gathered;  ///< of the message that is under way
     std::vector<Notice> arrived;         ///< with which it came to the barrier
-    std::vector<NoticedPages> told;      ///< with the last answer
+    std::vector<NoticedPages> answered;  ///< with the last answer
   };
   jiajia::LockNotices locks;
   jiajia::BarrierNotices met;
@@ -42,9 +42,9 @@ struct NoticeOffice {
   Homes moved;                        ///< of all pages, at the barrier's manager
   std::uint32_t barriers = 0;         ///< that have ended, as far as this process has heard
 };
-NoticeOffice& office() REQUIRES(handling) {
-  static NoticeOffice office;
-  return office;
+NoticeHandler& handler() REQUIRES(handling) {
+  static NoticeHandler handler;
+  return handler;
 }
 
 [[noreturn]] void end_at_nonsense(ProcessId from) {
@@ -52,7 +52,7 @@ NoticeOffice& office() REQUIRES(handling) {
 }
 
 void gather(ProcessId from, const std::byte* runs, std::size_t count) REQUIRES(handling) {
-  std::vector<NoticedPages>& gathered = office().asking[index_of(from)].gathered;
+  std::vector<NoticedPages>& gathered = handler().asking[index_of(from)].gathered;
   const std::size_t before = gathered.size();
   gathered.resize(before + count);
   if (count > 0) std::memcpy(gathered.data() + before, runs, count * sizeof(NoticedPages));
@@ -60,10 +60,10 @@ void gather(ProcessId from, const std::byte* runs, std::size_t count) REQUIRES(h
 
 std::vector<Notice> take_gathered(ProcessId from) REQUIRES(handling) {
   std::vector<Notice> notices;
-  for (const NoticedPages& run : std::exchange(office().asking[index_of(from)].gathered, {})) {
+  for (const NoticedPages& run : std::exchange(handler().asking[index_of(from)].gathered, {})) {
     for (std::uint64_t i = 0; i < run.pages; ++i) {
       notices.push_back(notice_of(run, i));
-      if (run.home != no_process) office().homes[notices.back().page] = ProcessId{run.home};
+      if (run.home != no_process) handler().homes[notices.back().page] = ProcessId{run.home};
     }
   }
   return notices;
@@ -72,8 +72,8 @@ std::vector<Notice> take_gathered(ProcessId from) REQUIRES(handling) {
 /// Who has passed more barriers than this process knows of tells it so; who has passed fewer said it before the last
 /// one, at which everybody heard.
 void hand_on(ProcessId from, const NoticeHead& head, const std::vector<Notice>& notices) REQUIRES(handling) {
-  NoticeOffice& own = office();
-  NoticeOffice::Asker& asker = own.asking[index_of(from)];
+  NoticeHandler& own = handler();
+  NoticeHandler::Asker& asker = own.asking[index_of(from)];
   if (head.barriers > own.barriers) {
     own.locks.barrier();
     own.homes.clear();
@@ -104,18 +104,18 @@ Notices notices_of(const std::vector<Notice>& notices) {
 }
 
 /// Answers with the first of these notices; the process asks for the rest.
-void answer_with(ProcessId to, Head head, Message message, const Notices& notices, std::uint32_t team = 0)
+void answer_with(ProcessId to, Head head, MessageKind message, const Notices& notices, std::uint32_t team = 0)
     REQUIRES(handling) {
-  for (const jiajia::Letter& letter : jiajia::with_notices(message, notices.count)) {
-    count_served(to, letter.kind, jiajia::header + letter.data);
+  for (const jiajia::Message& message : jiajia::with_notices(message, notices.count)) {
+    count_served(to, message.kind, jiajia::header + message.data);
   }
-  std::vector<NoticedPages>& told = office().asking[index_of(to)].told;
-  told = notices.runs;
-  const AnswerHead in_front{static_cast<std::uint32_t>(told.size()), team};
-  const std::size_t first = std::min(told.size(), most_noticed);
+  std::vector<NoticedPages>& answered = handler().asking[index_of(to)].answered;
+  answered = notices.runs;
+  const AnswerHead in_front{static_cast<std::uint32_t>(answered.size()), team};
+  const std::size_t first = std::min(answered.size(), most_noticed);
   std::byte payload[most_payload];
   std::memcpy(payload, &in_front, sizeof in_front);
-  std::memcpy(payload + sizeof in_front, told.data(), bytes_of(first));
+  std::memcpy(payload + sizeof in_front, answered.data(), bytes_of(first));
   head.bytes = static_cast<std::uint16_t>(sizeof in_front + bytes_of(first));
   head.ticket = modelled_notices(message, notices.count);
   answer(to, head, payload);
@@ -124,7 +124,7 @@ void answer_with(ProcessId to, Head head, Message message, const Notices& notice
 /// All processes are at a barrier: what everybody has to hear. Pages move now; who hears of it has them there before
 /// its thread goes on.
 Notices end_scope_of_all() REQUIRES(handling) {
-  NoticeOffice& own = office();
+  NoticeHandler& own = handler();
   for (std::uint32_t i = 0; i < processes(); ++i) {
     std::vector<PageId> pages;
     for (const Notice& notice : std::exchange(own.asking[i].arrived, {})) {
@@ -137,14 +137,14 @@ Notices end_scope_of_all() REQUIRES(handling) {
     handling.is_held_by_asker();  // this function, for which the lambda is called
     return with_homes ? own.moved.home(page, placed_home(page)) : ProcessId{};
   };
-  const std::vector<jiajia::Told> all = own.met.take(home, false);
+  const std::vector<jiajia::BarrierNotice> all = own.met.take(home, false);
   Notices notices{{}, all.size()};
-  for (const jiajia::Told& told : all) {
-    if (told.next != told.home) own.moved.move(told.notice.page, told.next);
+  for (const jiajia::BarrierNotice& one : all) {
+    if (one.next != one.home) own.moved.move(one.notice.page, one.next);
     const auto number = [&](ProcessId process) {
       return with_homes ? static_cast<std::uint16_t>(index_of(process)) : no_process;
     };
-    add_notice(notices.runs, told.notice, number(told.home), number(told.next));
+    add_notice(notices.runs, one.notice, number(one.home), number(one.next));
   }
   return notices;
 }
@@ -175,7 +175,7 @@ const std::byte* take_notices(ProcessId from, Head& head, const std::byte* paylo
   const std::size_t bytes = sizeof notices + bytes_of(notices.runs);
   if (head.bytes < bytes) end_at_nonsense(from);
   gather(from, payload + sizeof notices, notices.runs);
-  office().asking[index_of(from)].object = {notices.kind, notices.number};
+  handler().asking[index_of(from)].object = {notices.kind, notices.number};
   hand_on(from, notices, take_gathered(from));
   head.bytes = static_cast<std::uint16_t>(head.bytes - bytes);
   return payload + bytes;
@@ -186,27 +186,27 @@ void gather_scope_notices(ProcessId from, const Head& head, const std::byte* pay
 }
 
 void tell_more_of_scope(ProcessId from, const Head& head) {
-  const std::vector<NoticedPages>& told = office().asking[index_of(from)].told;
-  if (head.value >= told.size()) end_at_nonsense(from);
-  const std::size_t more = std::min<std::size_t>(most_noticed, told.size() - head.value);
-  answer(from, {.kind = WireKind::done, .bytes = bytes_of(more)}, told.data() + head.value);
+  const std::vector<NoticedPages>& answered = handler().asking[index_of(from)].answered;
+  if (head.value >= answered.size()) end_at_nonsense(from);
+  const std::size_t more = std::min<std::size_t>(most_noticed, answered.size() - head.value);
+  answer(from, {.kind = WireKind::done, .bytes = bytes_of(more)}, answered.data() + head.value);
 }
 
 void answer_grant(ProcessId to, const Head& head) {
   if (!plays_jiajia()) {
-    count_served(to, MessageKind::lock_grant, control_payload.count);
+    count_served(to, sdsm::MessageKind::lock_grant, control_payload.count);
     return answer(to, head);
   }
-  std::vector<Notice> notices = office().locks.grant(office().asking[index_of(to)].object, to);
+  std::vector<Notice> notices = handler().locks.grant(handler().asking[index_of(to)].object, to);
   std::erase_if(notices, [&](const Notice& notice) REQUIRES(handling) {
-    const auto home = office().homes.find(notice.page);
-    return home != office().homes.end() && !is_handed(self.jiajia, home->second, to);
+    const auto home = handler().homes.find(notice.page);
+    return home != handler().homes.end() && !is_handed(self.jiajia, home->second, to);
   });
-  answer_with(to, head, Message::ACQGRANT, notices_of(notices));
+  answer_with(to, head, MessageKind::ACQGRANT, notices_of(notices));
 }
 
 void answer_team(std::uint32_t size, const Head& head) {
-  NoticeOffice& own = office();
+  NoticeHandler& own = handler();
   const SyncObject team{SyncObject::Kind::team, size};
   const bool is_of_all = size == processes();
   const Notices of_all = is_of_all ? end_scope_of_all() : Notices{};
@@ -217,7 +217,7 @@ void answer_team(std::uint32_t size, const Head& head) {
   }
   // This process goes on last: by then everything is counted that it may look at.
   for (std::uint32_t i = size; i-- > 0;) {
-    answer_with(ProcessId{i}, head, Message::BARRGRANT,
+    answer_with(ProcessId{i}, head, MessageKind::BARRGRANT,
                 is_of_all ? of_all : notices_of(own.locks.grant(team, ProcessId{i})), size);
   }
 }

@@ -7,14 +7,14 @@
 #include "models/scash/messages.hpp"
 #include "native/dsm/counting.hpp"
 #include "native/dsm/measured_region.hpp"
-#include "native/dsm/offices.hpp"
+#include "native/dsm/request_handlers.hpp"
 #include "native/gomp/gangs.hpp"
 #include "native/program/ending.hpp"
 
 namespace sdsm::dsm {
 namespace {
 
-struct GangOffice {
+struct GangHandler {
   std::vector<ProcessId> arrived;
   std::uint64_t left = 0;
 };
@@ -23,14 +23,14 @@ struct OpenDivision {
   std::vector<ProcessId> members;  ///< that have divided so far
 };
 /// By keys: gangs that some member has yet to leave, and divisions that some has yet to make.
-struct Offices {
-  std::map<std::uint64_t, GangOffice> gangs;
+struct GangHandlers {
+  std::map<std::uint64_t, GangHandler> gangs;
   std::map<std::uint64_t, OpenDivision> divisions;
 };
 
 /// Made when it is needed: no thread may find it destroyed.
-Offices& offices() REQUIRES(handling) {
-  static Offices* const made = new Offices;
+GangHandlers& gang_handlers() REQUIRES(handling) {
+  static GangHandlers* const made = new GangHandlers;
   return *made;
 }
 
@@ -43,18 +43,18 @@ Offices& offices() REQUIRES(handling) {
 }
 
 bool waits(ProcessId member, std::uint64_t whole) REQUIRES(handling) {
-  return whole == 0 ? waits_for_team(member) : std::ranges::count(offices().gangs[whole].arrived, member) > 0;
+  return whole == 0 ? waits_for_team(member) : std::ranges::count(gang_handlers().gangs[whole].arrived, member) > 0;
 }
 
 }  // namespace
 
 void arrive_in_gang(ProcessId from, const Head& head) {
   check_divisions(from, head.address);
-  GangOffice& office = offices().gangs[head.address];
-  if (office.left > 0) end_where_not_all_come();
-  office.arrived.push_back(from);
-  if (office.arrived.size() < head.value) return;
-  const std::vector<ProcessId> members = std::exchange(office.arrived, {});
+  GangHandler& handler = gang_handlers().gangs[head.address];
+  if (handler.left > 0) end_where_not_all_come();
+  handler.arrived.push_back(from);
+  if (handler.arrived.size() < head.value) return;
+  const std::vector<ProcessId> members = std::exchange(handler.arrived, {});
   for (const ProcessId member : members) count_served(member, MessageKind::barrier_release, control_payload.count);
   const Head release{.kind = WireKind::barrier_release, .generation = newest_generation()};
   // As at the team's barrier: this process goes on last.
@@ -67,7 +67,7 @@ void arrive_in_gang(ProcessId from, const Head& head) {
 void note_division(ProcessId from, const Head& head, const std::byte* payload) {
   GangDivision how;
   std::memcpy(&how, payload, sizeof how);
-  OpenDivision& division = offices().divisions[head.address];
+  OpenDivision& division = gang_handlers().divisions[head.address];
   if (division.members.empty()) division.how = how;
   division.members.push_back(from);
   bool is_alike = division.how.arguments == how.arguments;
@@ -75,19 +75,19 @@ void note_division(ProcessId from, const Head& head, const std::byte* payload) {
     is_alike &= std::ranges::count(division.members, ProcessId{i}) > 0 || !waits(ProcessId{i}, how.whole);
   }
   if (!is_alike) end_where_divided_otherwise();
-  if (division.members.size() == how.size) offices().divisions.erase(head.address);
+  if (division.members.size() == how.size) gang_handlers().divisions.erase(head.address);
 }
 
 void check_divisions(ProcessId from, std::uint64_t whole) {
-  for (const auto& [key, division] : offices().divisions) {
+  for (const auto& [key, division] : gang_handlers().divisions) {
     if (division.how.whole == whole && std::ranges::count(division.members, from) == 0) end_where_divided_otherwise();
   }
 }
 
 void leave_gang(const Head& head) {
-  GangOffice& office = offices().gangs[head.address];
-  if (!office.arrived.empty()) end_where_not_all_come();
-  if (++office.left == head.value) offices().gangs.erase(head.address);
+  GangHandler& handler = gang_handlers().gangs[head.address];
+  if (!handler.arrived.empty()) end_where_not_all_come();
+  if (++handler.left == head.value) gang_handlers().gangs.erase(head.address);
 }
 
 }  // namespace sdsm::dsm

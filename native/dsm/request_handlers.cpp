@@ -1,9 +1,9 @@
-#include "native/dsm/offices.hpp"
+#include "native/dsm/request_handlers.hpp"
 
 #include "native/dsm/blind_waits.hpp"
+#include "native/dsm/downgrades.hpp"
 #include "native/dsm/opened_pages.hpp"
 #include "native/dsm/page_turns.hpp"
-#include "native/dsm/recalls.hpp"
 #include "native/dsm/stack_news.hpp"
 #include "native/dsm/synchronisation.hpp"
 
@@ -11,17 +11,17 @@ namespace sdsm::dsm {
 namespace {
 
 /// The companion that asks holds the node meanwhile.
-void shut_copies_for(ProcessId companion) REQUIRES(handling) {
+void shut_copies_for(ProcessId local_peer) REQUIRES(handling) {
   node().mutex.is_held_by_asker();
   shut_copies();
-  answer(companion, {.kind = WireKind::done});
+  answer(local_peer, {.kind = WireKind::done});
 }
 
 }  // namespace
 
 void handle(ProcessId from, const Head& asked, const std::byte* payload) {
   Head head = asked;
-  heed_passing(head.generation);
+  note_passing(head.generation);
   if (has_notices_in_front(head.kind)) payload = take_notices(from, head, payload);
   switch (head.kind) {
     case WireKind::page_request:
@@ -30,12 +30,12 @@ void handle(ProcessId from, const Head& asked, const std::byte* payload) {
     case WireKind::home_request: return want_page(from, head, payload);
     case WireKind::diff:
     case WireKind::late_diff: return receive_diff(from, head, payload);
-    case WireKind::late_done: return hear_late_done();
-    case WireKind::stack_news: return hear_stack_news(from);
-    case WireKind::stack_news_heard: return hear_stack_news_heard();
-    case WireKind::recall: return hear_recall(from, head, payload);
-    case WireKind::recalled: return hear_recalled(head, payload);
-    case WireKind::flag_mode: return hear_of_flags(from, head);
+    case WireKind::late_done: return receive_late_done();
+    case WireKind::stack_news: return receive_stack_news(from);
+    case WireKind::stack_news_seen: return receive_stack_news_seen();
+    case WireKind::downgrade_request: return receive_downgrade_request(from, head, payload);
+    case WireKind::downgraded: return receive_downgraded(head, payload);
+    case WireKind::single_writer_mode: return receive_single_writer_mode(from, head);
     case WireKind::turn_ask:
     case WireKind::turn_end: return serve_turns(from, head);
     case WireKind::seen_values: return tell_of_changes(from, head, payload);

@@ -10,7 +10,7 @@
 namespace sdsm::program {
 
 /// The number in memory, with or without a fraction, that an instruction loads, stores or compares.
-struct Look {
+struct Poll {
   std::uintptr_t address = 0;
   std::uint32_t bytes = 0;  ///< 1, 2, 4 or 8
 };
@@ -20,6 +20,6 @@ inline constexpr std::size_t longest_instruction = 15;
 
 /// By a thread with these registers, whose instruction pointer says where it is. `code`: the instruction's bytes, of
 /// which `longest_instruction` may be read. Nothing for others, which no loop waits by.
-std::optional<Look> look_of(const std::uint8_t* code, const greg_t* registers);
+std::optional<Poll> poll_of(const std::uint8_t* code, const greg_t* registers);
 
 }  // namespace sdsm::program

@@ -10,16 +10,16 @@
 namespace sdsm::dsm {
 
 /// Called by each application thread at its start: from then on it can be stopped.
-void may_stand_still();
+void allow_stops();
 
 /// A sleeping thread gets no signal, so handlers in which it may have slept call this last.
-void stand_still_if_asked();
+void stop_if_asked();
 
 /// Work of the run-time in which the application thread may sleep: a synchronisation, a question to another process.
 class SlowCall {
  public:
   SlowCall() = default;
-  ~SlowCall() { stand_still_if_asked(); }
+  ~SlowCall() { stop_if_asked(); }
   SlowCall& operator=(SlowCall&&) = delete;
 
  private:
@@ -28,11 +28,11 @@ class SlowCall {
 
 /// While it lives, the node's application threads execute no code of the program. Exception: a thread that wakes from a
 /// system call of the program's meanwhile.
-class StandStill {
+class StopTheWorld {
  public:
-  StandStill();
-  ~StandStill();
-  StandStill& operator=(StandStill&&) = delete;
+  StopTheWorld();
+  ~StopTheWorld();
+  StopTheWorld& operator=(StopTheWorld&&) = delete;
 
  private:
   const bool is_application_;  ///< it is the application thread that changes something, and does not stand itself

@@ -10,10 +10,10 @@
 #include "models/since_barrier.hpp"
 #include "native/dsm/asking.hpp"
 #include "native/dsm/counting.hpp"
+#include "native/dsm/downgrades.hpp"
 #include "native/dsm/memory.hpp"
-#include "native/dsm/offices.hpp"
 #include "native/dsm/opened_pages.hpp"
-#include "native/dsm/recalls.hpp"
+#include "native/dsm/request_handlers.hpp"
 #include "native/dsm/stack_news.hpp"
 #include "native/program/ending.hpp"
 
@@ -25,7 +25,7 @@ struct Request {
   Head head;
   std::function<void()> change;  ///< of the home's memory, which the home's node needs the page alone for
   std::vector<HeldCopy> held;
-  bool is_heard_of = false;  ///< the change: the home's own threads, too, ask for the page again
+  bool is_seen_by_home = false;  ///< the change: the home's own threads, too, ask for the page again
 
   NodeId node() const { return change ? own_node() : self.layout.node_of(from); }
   Right right() const { return change ? Right::write : PageWish{head.value}.right(); }
@@ -39,24 +39,24 @@ struct SharedPage {
   std::uint32_t awaited = 0;  ///< processes that have yet to give the page up
 };
 
-struct RightsOffice {
+struct RightsHandler {
   std::unordered_map<std::uint64_t, SharedPage> pages;  ///< that other nodes have asked for, by address
   std::vector<std::uint64_t> granted;                   ///< by process: how often
   ChangesAtHome<std::unordered_set<std::uint64_t>> changes;
 };
-RightsOffice office GUARDED_BY(handling);
+RightsHandler handler GUARDED_BY(handling);
 
 std::uint64_t& granted_to(ProcessId process) REQUIRES(handling) {
-  office.granted.resize(processes());
-  return office.granted[index_of(process)];
+  handler.granted.resize(processes());
+  return handler.granted[index_of(process)];
 }
 
 std::vector<PageSharing::Loss> losses(const SharedPage& page, const Request& request) {
-  return request.is_heard_of ? page.sharing.all_losses() : page.sharing.losses(request.node(), request.right());
+  return request.is_seen_by_home ? page.sharing.all_losses() : page.sharing.losses(request.node(), request.right());
 }
 
 void grant(SharedPage& page, const Request& request, bool is_changed) REQUIRES(handling) {
-  if (!request.is_heard_of) page.sharing.grant(request.node(), request.right());
+  if (!request.is_seen_by_home) page.sharing.grant(request.node(), request.right());
   if (request.change) {
     page.sharing.note_change();
     return request.change();
@@ -68,7 +68,7 @@ void grant(SharedPage& page, const Request& request, bool is_changed) REQUIRES(h
   answer_value(request.from, own.number());
 }
 
-void recall(std::uint64_t address, SharedPage& page) REQUIRES(handling) {
+void request_downgrades(std::uint64_t address, SharedPage& page) REQUIRES(handling) {
   const std::uint32_t each = self.layout.threads_per_node;
   page.awaited = static_cast<std::uint32_t>(page.ending.size()) * each;
   // The last one's answer may come before this function returns.
@@ -77,12 +77,12 @@ void recall(std::uint64_t address, SharedPage& page) REQUIRES(handling) {
     for (std::uint32_t i = index_of(loss.node) * each; i < (index_of(loss.node) + 1) * each; ++i) {
       const ProcessId to{i};
       const std::uint64_t grants = granted_to(to);
-      const Head head{.kind = WireKind::recall,
+      const Head head{.kind = WireKind::downgrade_request,
                       .bytes = sizeof grants,
                       .address = address,
                       .value = PageWish::of(page.id, loss.kept).number};
       if (to == self.process) {
-        hear_recall(to, head, reinterpret_cast<const std::byte*>(&grants));
+        receive_downgrade_request(to, head, reinterpret_cast<const std::byte*>(&grants));
       } else {
         notify(to, head, &grants);
       }
@@ -95,7 +95,7 @@ void recall(std::uint64_t address, SharedPage& page) REQUIRES(handling) {
 void change_ahead(SharedPage& page) REQUIRES(handling) {
   for (std::size_t i = 0; i < page.waiting.size();) {
     const Request& request = page.waiting[i];
-    if (!request.change || request.is_heard_of || !losses(page, request).empty()) {
+    if (!request.change || request.is_seen_by_home || !losses(page, request).empty()) {
       ++i;
       continue;
     }
@@ -111,21 +111,22 @@ void go_on(std::uint64_t address, SharedPage& page) REQUIRES(handling) {
     const Request& request = page.waiting.front();
     page.ending = losses(page, request);
     if (!page.ending.empty()) {
-      recall(address, page);
+      request_downgrades(address, page);
       break;
     }
     const Request granted = std::move(page.waiting.front());
     page.waiting.pop_front();
     // A node asks itself for its own pages outside of flag mode, too.
-    const bool is_in_flags = granted.head.kind != WireKind::home_request || is_in_flag_mode();
+    const bool is_single_writer = granted.head.kind != WireKind::home_request || is_in_single_writer_mode();
     grant(page, granted,
-          office.changes.tells(address, &page.sharing, is_own_memory(address), is_in_flags, is_in_flag_mode()));
+          handler.changes.tells(address, &page.sharing, is_own_memory(address), is_single_writer,
+                                is_in_single_writer_mode()));
   }
   change_ahead(page);
 }
 
 void queue(std::uint64_t address, Request request) REQUIRES(handling) {
-  SharedPage& page = office.pages[address];
+  SharedPage& page = handler.pages[address];
   if (!request.change) page.id = PageWish{request.head.value}.page();
   page.waiting.push_back(std::move(request));
   go_on(address, page);
@@ -133,15 +134,16 @@ void queue(std::uint64_t address, Request request) REQUIRES(handling) {
 
 /// Null for pages that other nodes have not asked for, and those that their process has open for good.
 SharedPage* find_listed(std::uint64_t page) REQUIRES(handling) {
-  const auto found = office.pages.find(page);
-  return found == office.pages.end() ? nullptr : &found->second;
+  const auto found = handler.pages.find(page);
+  return found == handler.pages.end() ? nullptr : &found->second;
 }
 
 /// Asked for outside of flag mode, or by who needs no list.
-bool tells(std::uint64_t page, bool is_asked_in_flag_mode) REQUIRES(handling) {
+bool tells(std::uint64_t page, bool is_asked_in_single_writer_mode) REQUIRES(handling) {
   const SharedPage* const listed = find_listed(page);
   const PageSharing* const sharing = listed == nullptr ? nullptr : &listed->sharing;
-  return office.changes.tells(page, sharing, is_own_memory(page), is_asked_in_flag_mode, is_in_flag_mode());
+  return handler.changes.tells(page, sharing, is_own_memory(page), is_asked_in_single_writer_mode,
+                               is_in_single_writer_mode());
 }
 
 }  // namespace
@@ -159,7 +161,7 @@ void want_page(ProcessId from, const Head& head, const std::byte* payload) {
   if (needs_list(is_own_memory(address), is_on_own_node(from), find_listed(address) != nullptr, true))
     return queue(address, request);
   SharedPage unlisted;
-  grant(unlisted, request, tells(address, is_in_flag_mode()));
+  grant(unlisted, request, tells(address, is_in_single_writer_mode()));
 }
 
 void change_alone(std::uint64_t page, std::function<void()> change) {
@@ -172,7 +174,7 @@ bool may_change_now(ProcessId from, std::uint64_t page) {
   if (listed == nullptr) return true;
   const PageSharing& sharing = listed->sharing;
   if (sharing.right_of(self.layout.node_of(from)) == Right::write) return true;
-  return !is_in_flag_mode() && sharing.losses(own_node(), Right::write).empty();
+  return !is_in_single_writer_mode() && sharing.losses(own_node(), Right::write).empty();
 }
 
 void operate_for_others(std::uint64_t page, std::function<void()> operate) {
@@ -180,32 +182,32 @@ void operate_for_others(std::uint64_t page, std::function<void()> operate) {
   if (taken == Taken::mark || taken == Taken::from_all) node().shares_pages = true;
   switch (taken) {
     case Taken::nothing: return operate();
-    case Taken::mark: office.changes.operate_on_stack(page); return change_own_memory(std::move(operate));
+    case Taken::mark: handler.changes.operate_on_stack(page); return change_own_memory(std::move(operate));
     case Taken::from_others: return change_alone(page, std::move(operate));
     case Taken::from_all: return queue(page, {self.process, {}, std::move(operate), {}, true});
   }
 }
 
-bool may_operate_now(std::uint64_t page, bool is_in_flags) {
+bool may_operate_now(std::uint64_t page, bool is_single_writer) {
   const SharedPage* const listed = find_listed(page);
   const bool is_alone = listed == nullptr || listed->sharing.right_of(own_node()) == Right::write;
   const Taken taken = taken_by({.orders_memory = self.atomics != Atomics::relaxed,
                                 .is_on_stack = is_own_memory(page),
                                 .is_home_alone = is_alone,
-                                .is_in_flag_mode = is_in_flags});
+                                .is_in_single_writer_mode = is_single_writer});
   if (taken == Taken::nothing) {
-    if (is_in_flags) note_changed(page);
+    if (is_single_writer) note_changed(page);
     return true;
   }
   if (taken == Taken::from_others) return may_change_now(self.process, page);
   // Outside of flag mode this thread stops at its next touch. Companions would go on with the page.
-  if (is_in_flags || self.layout.threads_per_node > 1) return false;
+  if (is_single_writer || self.layout.threads_per_node > 1) return false;
   node().shares_pages = true;
   if (taken == Taken::mark) {
-    office.changes.operate_on_stack(page);
+    handler.changes.operate_on_stack(page);
     return true;
   }
-  SharedPage& shared = office.pages[page];
+  SharedPage& shared = handler.pages[page];
   if (shared.awaited > 0 || !shared.waiting.empty() || !shared.sharing.losses(own_node(), Right::write).empty())
     return false;
   shared.sharing.lose({own_node(), Right::none});
@@ -218,20 +220,20 @@ bool is_changed_by_others(std::uint64_t page) {
 }
 
 void note_changed(std::uint64_t page) {
-  office.changes.diff(page, is_own_memory(page));
+  handler.changes.diff(page, is_own_memory(page));
 }
 
-void note_flag_mode() {
-  office.changes.enter_flag_mode(self.home_pages);
+void note_single_writer_mode() {
+  handler.changes.enter_single_writer_mode(self.home_pages);
 }
 
-void hear_recalled(const Head& head, const std::byte* content) {
-  const auto found = office.pages.find(head.address);
-  if (found == office.pages.end() || found->second.awaited == 0) return;
+void receive_downgraded(const Head& head, const std::byte* content) {
+  const auto found = handler.pages.find(head.address);
+  if (found == handler.pages.end() || found->second.awaited == 0) return;
   SharedPage& page = found->second;
-  const Recalled recalled = Recalled::of(head.value);
-  if (recalled.was_written) page.sharing.note_change();
-  if (head.bytes > 0) take_content(head.address, recalled.parts, content);
+  const Downgraded downgraded = Downgraded::of(head.value);
+  if (downgraded.was_written) page.sharing.note_change();
+  if (head.bytes > 0) take_content(head.address, downgraded.parts, content);
   if (--page.awaited > 0) return;
   for (const PageSharing::Loss& loss : page.ending) page.sharing.lose(loss);
   page.ending.clear();
@@ -239,8 +241,8 @@ void hear_recalled(const Head& head, const std::byte* content) {
 }
 
 void forget_rights() {
-  office.changes.barrier();
-  std::erase_if(office.pages,
+  handler.changes.barrier();
+  std::erase_if(handler.pages,
                 [](const auto& entry) { return entry.second.awaited == 0 && entry.second.waiting.empty(); });
 }
 

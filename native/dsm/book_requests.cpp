@@ -7,8 +7,8 @@
 #include "models/first_touch.hpp"
 #include "native/dsm/heap_books.hpp"
 #include "native/dsm/lock_names.hpp"
-#include "native/dsm/offices.hpp"
 #include "native/dsm/regions.hpp"
+#include "native/dsm/request_handlers.hpp"
 #include "native/gomp/construct.hpp"
 #include "native/program/ending.hpp"
 
@@ -20,17 +20,17 @@ struct SharedState {
   bool is_open = false;
   std::deque<ProcessId> queue;
 };
-struct BookOffice {
+struct BookHandler {
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> lock_names;  ///< by class and address
   std::unordered_map<std::uint64_t, SharedState> constructs;
   FirstTouchHomes first_touches;
   std::uint64_t keys = 0;  ///< made so far
 };
-BookOffice office GUARDED_BY(handling);
+BookHandler handler GUARDED_BY(handling);
 
 std::uint64_t name_lock(std::uint64_t lock_class, std::uint64_t address) REQUIRES(handling) {
-  const auto next = first_named_lock + office.lock_names.size();
-  return office.lock_names.try_emplace({lock_class, address}, next).first->second;
+  const auto next = first_named_lock + handler.lock_names.size();
+  return handler.lock_names.try_emplace({lock_class, address}, next).first->second;
 }
 
 void open_next(SharedState& shared) REQUIRES(handling) {
@@ -47,20 +47,20 @@ void open_next(SharedState& shared) REQUIRES(handling) {
 ProcessId placed_home(PageId page) {
   const RegionInfo& info = region(index_of(page.region));
   if (info.placement != Placement::first_touch) return homes_of(info).home(page.index, processes());
-  return office.first_touches.home(page).value_or(ProcessId{0});
+  return handler.first_touches.home(page).value_or(ProcessId{0});
 }
 
 void keep_books(ProcessId from, const Head& head, const std::byte* payload) {
   switch (head.kind) {
     case WireKind::lock_name: return answer_value(from, name_lock(head.value, head.address));
-    case WireKind::make_key: return answer_value(from, office.keys++);
+    case WireKind::make_key: return answer_value(from, handler.keys++);
     case WireKind::region_of: {
       const KnownRegion known = known_region(head.address);
       return answer(from, {.kind = WireKind::done, .bytes = sizeof known}, &known);
     }
     case WireKind::touch_first: {
       const PageId page{RegionId{static_cast<std::uint32_t>(head.value)}, head.address};
-      return answer_value(from, index_of(office.first_touches.touched(page, from)));
+      return answer_value(from, index_of(handler.first_touches.touched(page, from)));
     }
     case WireKind::allocate: {
       heap::Request request;
@@ -82,12 +82,12 @@ void keep_books(ProcessId from, const Head& head, const std::byte* payload) {
       return answer(from, {.kind = WireKind::done, .address = used.begin, .value = used.end});
     }
     case WireKind::open_state: {
-      SharedState& shared = office.constructs[head.address];
+      SharedState& shared = handler.constructs[head.address];
       shared.queue.push_back(from);
       return open_next(shared);
     }
     case WireKind::close_state: {
-      SharedState& shared = office.constructs[head.address];
+      SharedState& shared = handler.constructs[head.address];
       std::memcpy(&shared.state, payload, sizeof shared.state);
       shared.is_open = false;
       return open_next(shared);

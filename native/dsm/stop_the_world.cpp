@@ -1,4 +1,4 @@
-#include "native/dsm/standing.hpp"
+#include "native/dsm/stop_the_world.hpp"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -24,10 +24,10 @@ ApplicationThread& own_thread() {
   return node().application_threads[own_place()];
 }
 
-void on_stand_still(int /*signal*/, siginfo_t* /*info*/, void* /*context*/) {
+void on_stop(int /*signal*/, siginfo_t* /*info*/, void* /*context*/) {
   const int saved_errno = errno;
   program::note_interruption();
-  stand_still_if_asked();
+  stop_if_asked();
   errno = saved_errno;
 }
 
@@ -47,7 +47,7 @@ bool sleeps(const ApplicationThread& thread) {
 
 }  // namespace
 
-void stand_still_if_asked() {
+void stop_if_asked() {
   constexpr unsigned turns = 1000;
   if (node().changing == 0 || own_thread().changes) return;
   own_thread().stands = true;
@@ -58,8 +58,8 @@ void stand_still_if_asked() {
   own_thread().stands = false;
 }
 
-void may_stand_still() {
-  program::take_signal(program::standing_signal(), on_stand_still, SA_RESTART);
+void allow_stops() {
+  program::take_signal(program::stop_signal(), on_stop, SA_RESTART);
   ApplicationThread& own = own_thread();
   own.process = static_cast<std::uint32_t>(getpid());
   own.thread = static_cast<std::uint32_t>(syscall(SYS_gettid));
@@ -67,7 +67,7 @@ void may_stand_still() {
   own.is_known = true;
 }
 
-StandStill::StandStill() : is_application_(application.is_taken()) {
+StopTheWorld::StopTheWorld() : is_application_(application.is_taken()) {
   // A thread that runs is interrupted within some microseconds. Who does not answer is in the run-time's handlers, or
   // runs on no processor now, and stops before its next instruction.
   constexpr std::uint64_t patience_ns = 50'000;
@@ -78,7 +78,7 @@ StandStill::StandStill() : is_application_(application.is_taken()) {
   for (std::uint32_t i = 0; i < self.layout.threads_per_node; ++i) {
     const ApplicationThread& one = node().application_threads[i];
     if (!one.is_known || one.changes || sleeps(one)) continue;
-    if (syscall(SYS_tgkill, one.process, one.thread, program::standing_signal()) != 0) continue;
+    if (syscall(SYS_tgkill, one.process, one.thread, program::stop_signal()) != 0) continue;
     // On the same processor it does not run while this thread does.
     asked[i] = !(self.is_bound && i == own_place());
   }
@@ -89,7 +89,7 @@ StandStill::StandStill() : is_application_(application.is_taken()) {
   }
 }
 
-StandStill::~StandStill() {
+StopTheWorld::~StopTheWorld() {
   --node().changing;
   if (is_application_) own_thread().changes = own_thread().stands = false;
 }
