@@ -23,7 +23,7 @@ class ScashMemory : public Memory {
   ScashMemory(Cluster& cluster, Thread& thread)
       : cluster_(cluster), thread_(thread), pages_(cluster.pages(thread.node())), faults_(cluster, thread) {}
 
-  /// Ends the interval's touches.
+  /// Finishes the interval's touches; arrive() waits for the thread's turn at a barrier and charges the wait to `item`.
   virtual void finish_touches() = 0;
   virtual void arrive(Spent item) = 0;
 
