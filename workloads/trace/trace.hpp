@@ -52,8 +52,8 @@ enum class EventKind : std::uint8_t {
   fence,   ///< a fence instruction: from here on, own changes are visible to others, and others' to the thread
   take,    ///< takes of a library's object, or is woken by one. object: LockId; detail: ObjectClass; value, by class:
            ///< semaphore or read-write lock: takes so far less gives so far, beyond its number (models/demand.hpp; 32
-         ///< bits, with sign; the object may have been set, or be a reused address); condition, and any object in older
-         ///< traces: least number of earlier gives
+  ///< bits, with sign; the object may have been set, or be a reused address); condition, and any object in older
+  ///< traces: least number of earlier gives
   give,  ///< releases or posts it, or wakes others. object, detail: as in `take`
   meet,  ///< meets others at a library's barrier. object: LockId; value: arrivals so far, in all
   spin,  ///< waited in its own loop for another thread's store. object: that thread; value: how many of its events had
