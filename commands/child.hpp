@@ -14,7 +14,6 @@
 
 namespace sdsm::commands {
 
-/// A process's end.
 struct ProcessEnd {
   bool was_killed = false;
   int signal = 0;

@@ -22,7 +22,6 @@ using hardware::Cost;
 using hardware::CostByThreads;
 using Then = std::function<void()>;
 
-/// State that the threads share.
 class HardwareRoom final : public Room {
  public:
   explicit HardwareRoom(Cluster& cluster) : cluster_(cluster) {}
@@ -61,7 +60,6 @@ class HardwareRoom final : public Room {
     gathering_.erase(team);
   }
 
-  /// Meets in the baselines.
   static void meet_undelayed(const std::vector<Member>& members, Time duration) {
     Time last{};
     for (const Member& member : members) last = std::max(last, member.thread->uncontended.path());

@@ -169,7 +169,6 @@ class JiajiaRoom final : public Room {
     }
     return done;
   }
-  /// Meets in the baselines, where all wait for the last one.
   template <typename Waiting>
   void meet_undelayed(const Waiting& waiting) {
     Time last{};
@@ -751,7 +750,6 @@ class JiajiaMemory final : public Memory {
     });
   }
 
-  /// Diffs on their way to their homes.
   struct Diffs {
     std::vector<std::pair<ProcessId, Letter>> letters;
     std::size_t sent = 0;

@@ -27,7 +27,6 @@ class PageRights {
   /// Promises that no operation orders memory, so nobody has to record the initial state of single-writer mode.
   void expect_no_operations() { is_noted_ = false; }
 
-  /// The mode of all nodes.
   FlagMode mode() const { return mode_; }
   bool is_on() const { return mode_ != FlagMode::off; }
   /// Whether a touch depends on more than the protocol's tables.

@@ -26,7 +26,6 @@ class Player {
   void run();
 
   bool finished() const { return finished_; }
-  /// Describes where the thread is, for the report of a stuck run.
   std::string position() const;
 
  private:

@@ -80,7 +80,6 @@ class Timeline {
   void wait_for_link(std::uint32_t link, Time came, Time left);
   void message(const Message& message);
 
-  /// Ends the recording.
   void end();
   /// Returns the events in the order of their beginnings. Call end() before.
   const std::vector<Event>& events() const { return events_; }
@@ -133,7 +132,6 @@ class Timeline {
 
 /// Writes Chrome's trace event format (JSON), as Perfetto reads it.
 void write_chrome(std::ostream& out, const Timeline& timeline, const Labels& labels);
-/// Writes Paje's format.
 void write_paje(std::ostream& out, const Timeline& timeline, const Labels& labels);
 
 /// Returns one line for stderr if something was cut, else "".

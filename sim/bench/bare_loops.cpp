@@ -26,7 +26,6 @@ constexpr double home_time = 20e-6;
 constexpr double requester_time = 10e-6;
 constexpr double longest_think = 200e-6;
 
-/// The faults of one thread.
 struct Faulter {
   std::minstd_rand random;
   std::uint32_t node;

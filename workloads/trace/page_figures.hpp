@@ -23,7 +23,6 @@ struct PageFigures {
   bool operator==(const PageFigures&) const = default;
 };
 
-/// Returns the figures of one fault.
 PageFigures figures_of(const FaultRow& row);
 /// Returns the figures of one diff to another node.
 constexpr PageFigures figures_of_diff(std::uint64_t bytes) {

@@ -116,7 +116,6 @@ void number_phases(const Spans& spans, std::vector<RegionUse>& regions) {
   }
 }
 
-/// Reads one thread's intervals.
 class ThreadUse {
  public:
   ThreadUse(std::uint32_t thread, std::vector<RegionUse>& regions, Sites& sites, Spans& spans)
