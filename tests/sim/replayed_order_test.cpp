@@ -75,7 +75,7 @@ std::string refusal(const TestProgram& program, const std::vector<std::vector<Or
 
 }  // namespace
 
-TEST_CASE("who fetches a page is who came first in the run") {
+TEST_CASE("the run's order decides who fetches a page") {
   const Result free = run(p3_score(), NetworkKind::queue, companions_read());
   CHECK(faults(free.threads[2].whole, FaultKind::RUMR) == 2);  // page 0, and the region's
   CHECK(faults(free.threads[3].whole, FaultKind::RUMR) == 0);
@@ -89,14 +89,14 @@ TEST_CASE("who fetches a page is who came first in the run") {
   CHECK(spent(turned.threads[2].whole, FaultKind::RROR) > us(4900));
 }
 
-TEST_CASE("a lock goes round as in the run") {
+TEST_CASE("a lock passes as in the run") {
   const Result first = run_in_order(both_lock(), order_of_locks(0, 1));
   CHECK(spent(first.threads[0].whole, Spent::lock) < us(1000));
   const Result second = run_in_order(both_lock(), order_of_locks(1, 0));
   CHECK(spent(second.threads[0].whole, Spent::lock) > us(4900));
 }
 
-TEST_CASE("a band is made of runs in the same order, whatever the drawn costs would make of it") {
+TEST_CASE("a band keeps the run's order for all drawn costs") {
   // Freely, the lock would go to thread 0 first, as it asks 5 ms before thread 1.
   PlatformText text;
   text.set("lock.2x1.standard-error", "5us");
@@ -117,7 +117,7 @@ TEST_CASE("a band is made of runs in the same order, whatever the drawn costs wo
   }
 }
 
-TEST_CASE("an order that does not fit ends the simulation, which says where") {
+TEST_CASE("an order that does not fit fails with its place") {
   auto order = order_of_reads(2, 3);
   CHECK(refusal(companions_read(), order) == "no error");
 
