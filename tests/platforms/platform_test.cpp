@@ -1,4 +1,4 @@
-/// The reader of platform files: what it reads, and that each mistake is told with its line.
+/// The reader of platform files: what it reads, and that each mistake is reported with its line.
 
 #include "platforms/file/platform.hpp"
 
@@ -32,7 +32,7 @@ int line_of(const std::string& finding) {
   return after == std::string::npos ? 0 : std::atoi(finding.c_str() + after + 5);
 }
 
-/// The text with the line that holds `what` replaced, and that line's number.
+/// A text in which the line that contains `what` was replaced, and the number of that line.
 struct Edited {
   std::string text;
   int line;

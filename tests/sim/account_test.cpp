@@ -1,5 +1,5 @@
-/// Random programs: every picosecond is accounted for, every fault is one that the protocol told in words has, and the
-/// same run gives the same result.
+/// Random programs: every picosecond is charged, every fault follows the protocol's rules, and the same run gives the
+/// same result.
 
 #include <cstdlib>
 #include <numeric>
@@ -49,8 +49,8 @@ TestProgram random_program(std::uint64_t seed, Layout layout, Threads threads = 
         return found;
       };
       if (threads == Threads::in_turn && with_locks) {
-        // A lock of its own: the simulator looks at a thread's page protections no later than at its last event, and in
-        // between a companion's lock may take them away.
+        // A lock of its own per thread: the simulator reads a thread's page protections at the latest at its last
+        // event. A lock of another process on the node may remove them between.
         program.acquire(t, 100 + t, 200'000.0 * t);
         program.release(t, 100 + t);
       } else if (threads == Threads::in_turn) {
@@ -85,9 +85,9 @@ struct Counts {
   std::uint64_t diffs = 0;
 };
 
-/// What each thread meets, told in words, the threads in turn between two barriers. (With one process per node the
-/// order between threads does not matter.) Of the fork: one thread of each other node fetches the region's page, the
-/// others find it there.
+/// Each thread's counts by the protocol's rules, with the threads in turn between two barriers. (With one process per
+/// node the order between threads does not matter.) At the fork, one thread of each other node fetches the region's
+/// page, and the others find it there.
 std::vector<Counts> in_words(const TestProgram& program, const Variant& variant) {
   const test::Cluster cluster{program.layout(), program.pages, variant.invalidation == Invalidation::changed,
                               variant.protocol == ProtocolKind::home_open};

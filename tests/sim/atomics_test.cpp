@@ -1,4 +1,4 @@
-/// Inline atomic operations and fences: what each way of doing them costs, and what it sends.
+/// Inline atomic operations and fences: costs and messages of each implementation.
 
 #include <algorithm>
 #include <vector>
@@ -41,7 +41,8 @@ Result run_operation(std::uint64_t page, std::optional<Atomics> atomics) {
 TEST_CASE("an operation at home: its messages, trap, flush and drop") {
   for (const bool is_own : {true, false}) {
     const Result result = run_operation(is_own ? 1 : 0, Atomics::home);
-    // 8 us: fault.WROH stands in for atomic.own. Then the thread goes on, and asks the other node to enter flag mode.
+    // 8 us: fault.WROH replaces atomic.own. Then the thread goes on, and asks the other node to enter single-writer
+    // mode.
     CHECK(lock_time(result, 1) == us(2 * 27.6 + (is_own ? 8 : 8 + 2 * (61.66 + 72 * 0.181919))));
     CHECK(std::ranges::count(result.extrapolated, "atomic") == 1);
     CHECK(messages(result, 1, MessageKind::atomic_request) == (is_own ? 0 : 1));
@@ -55,7 +56,7 @@ TEST_CASE("an operation at home: its messages, trap, flush and drop") {
 TEST_CASE("after an operation, other pages' copies and changes stay until a barrier") {
   for (const bool is_on_read : {false, true}) {
     TestProgram program({2, 1});
-    // Of process 0: page 0, which is read, page 2, to which thread 1 stores, and page 4.
+    // Pages of process 0: page 0 is read, page 2 gets thread 1's stores, and page 4.
     for (int i = 0; i < 10; ++i) program.interval(1, 1000, {reads(0), writes(2)}, on_page(is_on_read ? 0 : 4));
     program.interval(1, 1000, {}, {trace::EventKind::task});
     RunOptions options;
@@ -63,7 +64,7 @@ TEST_CASE("after an operation, other pages' copies and changes stay until a barr
     const Result result = run(p3_score(), NetworkKind::queue, program, options);
     const Tally& thread = result.threads[1].whole;
     CHECK(thread.atomics == 10);
-    // Once before flag mode, which drops it, and once in it; page 2, too.
+    // Fetched once before single-writer mode, which drops it, and once in it; page 2, too.
     CHECK(faults(thread, FaultKind::RUMR) == 1 + (is_on_read ? 10 : 2));
     CHECK(faults(thread, FaultKind::WUMR) == 2);
     CHECK(thread.diffs == 2);
@@ -103,7 +104,7 @@ TEST_CASE("after a full barrier, each operation drops copies again") {
 }
 
 TEST_CASE("single-writer mode moves a changed page whole, in two messages' time") {
-  // Thread 1 stores to page 0, of process 0, in flag mode, and thread 2 reads there later.
+  // In single-writer mode, thread 1 stores to page 0 of process 0, and thread 2 reads it later.
   const auto simulate = [](bool stores) {
     TestProgram program({3, 1});
     program.interval(1, 100, {}, on_page(6));
@@ -196,7 +197,7 @@ constexpr trace::Event compare = update(1 | trace::compares_found);
 /// begin; then it computes, and compares.
 constexpr double computes_us = 4000, compares_at_us = 2 * 587 + computes_us;
 
-/// Process 0 updates the word at these times, in 8 us each. Thread 1 compares it with what it loaded.
+/// Process 0 updates the word at these times, in 8 us each. Thread 1 compares it with the value that it loaded.
 Result run_compare(const std::vector<double>& updates_us, const trace::Event& by_1, std::optional<Atomics> atomics) {
   TestProgram program({2, 1});
   double now_us = 0;
@@ -231,7 +232,7 @@ TEST_CASE("a compare-exchange is repeated if another thread's operation came bet
     CHECK(result.threads[0].whole.atomics == updates_us.size());
     CHECK(messages(result, 1, MessageKind::atomic_request) == attempts);
     CHECK(lock_time(result, 1) == static_cast<std::int64_t>(attempts) * us(attempt_us));
-    // Without a fault more: the reply says what the word is.
+    // No further fault: the reply has the word's value.
     CHECK(faults(result.threads[1].whole, FaultKind::RUMR) == 2);
   }
 }

@@ -98,8 +98,8 @@ TEST_CASE("each further run of reprotected pages takes barrier.further-run") {
   PlatformText text;
   text.set("barrier.further-run", "3us");
   const TemporaryFile platform(text.text());
-  // Even pages are at home on process 0, odd ones on 1. Copies 0, 2, 4 and own pages 1, 3 are five runs: beside a copy
-  // lies no other one.
+  // Even pages have their home at process 0, odd ones at 1. Copies 0, 2, 4 and own pages 1, 3 are five runs, as copies
+  // are not adjacent.
   const auto protecting = [&](const std::filesystem::path& file, std::vector<trace::TouchRun> touches) {
     TestProgram program({2, 1});
     program.barrier_of_all(50'000);
@@ -220,8 +220,8 @@ TEST_CASE("a gang's barrier messages its first member and keeps home pages writa
 TEST_CASE("a gang on part of a node flushes local peers before dropping") {
   using trace::EventKind;
   TestProgram program({2, 2});
-  // Thread 1 writes a page of thread 2's, and goes on while 0 and 2 meet, with a fault of its own behind that; what it
-  // writes then it fetches anew.
+  // Thread 1 writes a page of thread 2's, and goes on while 0 and 2 meet, with a later fault of its own; it fetches
+  // anew what it then writes.
   program.interval(0, 2000, {}, {EventKind::barrier, 0, 0, 2, 1});
   program.interval(2, 2000, {}, {EventKind::barrier, 0, 0, 2, 1});
   program.interval(1, 100, {writes(2)}, {EventKind::task, 0, 0, 0});

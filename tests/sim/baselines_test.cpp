@@ -1,4 +1,4 @@
-/// What a prediction would be without queues: by hand, and against simulations in which nobody queues.
+/// Predictions without queues: by hand, and against simulations in which nobody queues.
 
 #include "tests/catch.hpp"
 #include "tests/platforms/platform_text.hpp"

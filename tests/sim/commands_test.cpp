@@ -1,4 +1,4 @@
-/// The commands as a user meets them: what they print, what they write, and that whatever is wrong is told in one line.
+/// The commands as a user meets them: what they print and write, and that each error is one line.
 
 #include <sys/stat.h>
 
@@ -48,7 +48,7 @@ Outcome sdsm_command(const std::string& command, const std::string& arguments) {
 
 const std::string p3 = in_quotes(test::p3_score().string());
 
-/// Two threads, 4 pages of shared memory, a fault of each kind that two nodes have, between two looks at the clock.
+/// Two threads, 4 pages of shared memory, a fault of each kind that two nodes have, between two clock readings.
 TestProgram small_program() {
   using trace::EventKind;
   TestProgram program({2, 1});
@@ -703,7 +703,7 @@ TEST_CASE("--uncertainty with runs says that the band is a single run's") {
   REQUIRE(band.at("runs").size() == 1);
   REQUIRE(band.at("runs").at("barrier.2x1").size() == 3);
   CHECK(band.at("runs").at("barrier.2x1")[1].get<double>() == Approx(661e-6));
-  // A cost that is given is exact: what is left is as without runs.
+  // A given cost is exact: the others are as without runs.
   const Outcome exact = sdsm_command("simulate", arguments + " --set barrier.2x1=661us");
   CHECK(json::parse(exact.output).at("uncertainty").at("holds") == json({"standard errors"}));
   CHECK_FALSE(json::parse(exact.output).at("uncertainty").contains("runs"));
@@ -743,7 +743,7 @@ TEST_CASE("--uncertainty reports the share of time with costs taken as exact") {
   CHECK(tells(with_barrier, "RUMR", fetches));
   CHECK(with_barrier.errors.find("barriers") == std::string::npos);
   CHECK(tells(with_fault, "barriers", barriers));
-  // What others' barriers cost is uncertain, those of two nodes are not.
+  // The barriers of other layouts are uncertain, those of two nodes are not.
   CHECK(tells(with_others_barrier, "barriers", barriers));
   CHECK(with_fault.errors.find("RUMR") == std::string::npos);
 }
@@ -848,7 +848,7 @@ TEST_CASE("a platform that is irregular or too large is refused at once") {
   std::filesystem::resize_file(huge.path(), 65 << 20);  // a hole, which takes no room
   const auto pipe = trace.beside("pipe");
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
-  // Whoever reads on is ended: by its limit of memory, or after some seconds.
+  // A command that reads on ends by its limit of memory, or after some seconds.
   const std::string limits = "sh -c 'ulimit -v 1000000; exec timeout 20 \"$@\"' limits ";
   for (const std::string& platform : {std::string("/dev/zero"), pipe.string(), huge.path().string()}) {
     const std::string path = in_quotes(platform);

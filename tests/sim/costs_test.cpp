@@ -1,5 +1,5 @@
-/// What the platform file says a fault, a barrier or a lock costs is what it costs in the simulator, and on another
-/// network only the part that is messages changes.
+/// Faults, barriers and locks cost in the simulator what the platform file says, and on another network only their
+/// messages' part changes.
 
 #include <chrono>
 
@@ -123,7 +123,7 @@ TEST_CASE("a benchmark without room is named, not re-run") {
   const TemporaryFile file(text.text());
   std::vector<std::string> skipped;
   const auto replayed = replay_microbenchmarks(read_platform(file.path()), NetworkKind::queue, &skipped);
-  // Left are the faults that need no companion on the node, layouts 1x1 and 2x1, releases, dirty pages and messages.
+  // Left are the faults on one process per node, layouts 1x1 and 2x1, releases, dirty pages and messages.
   CHECK(replayed.size() == 4 + 2 + 2 + 6 + 1 + 3);
   CHECK(skipped.size() == 6 + 3 + 3);
 }

@@ -162,8 +162,7 @@ TEST_CASE("two locks tried in opposite orders do not deadlock") {
     program.release(t, t);
   }
   const Result result = run(p3_score(), network, program);
-  // The first to try gives back what it has and waits for the other lock, and the other thread finds the first one
-  // free.
+  // The first to try releases its lock and waits for the other, and the other thread finds the first lock free.
   const auto [less, more] = std::minmax(result.threads[0].whole.locks, result.threads[1].whole.locks);
   CHECK(less == 2);
   CHECK(more == 3);

@@ -1,4 +1,4 @@
-/// Faults in simulated time: what waits for what, and for how long.
+/// Faults in simulated time: who waits for what, and how long.
 
 #include <chrono>
 #include <utility>
@@ -159,7 +159,7 @@ TEST_CASE("pages open at home are allocated at the first write, too") {
 TEST_CASE("a node's threads allocate a page and its twin once") {
   TestProgram program({2, 2});
   program.barrier_of_all(1000);
-  program.barrier(1, 1000, {writes(0)});  // its companion's: WROL
+  program.barrier(1, 1000, {writes(0)});  // a local peer's: WROL
   for (const std::uint32_t t : {0u, 2u, 3u}) program.barrier(t, 1000);
   program.barrier(0, 1000, {writes(0)});
   for (const std::uint32_t t : {1u, 2u, 3u}) program.barrier(t, 1000);
@@ -281,7 +281,7 @@ TEST_CASE("a page at the end of petabytes takes no memory before it") {
   text.set("fault.first-copy", "10us");
   const TemporaryFile file(text.text());
   const Result result = run(file.path(), NetworkKind::queue, program);
-  // That page, and the one that tells the region's function.
+  // That page, and the one with the region's function.
   CHECK(spent(result.threads[0].whole, Spent::compute) == spent(plain.threads[0].whole, Spent::compute) + us(2 * 10));
 }
 
@@ -306,7 +306,7 @@ TEST_CASE("first copies, prefetched ones too, are counted by node") {
   };
   REQUIRE(fetches(2) + fetches(3) >= 3);  // page 0 twice, and the region's page once at least
   CHECK(longer >= us(2 * 10));
-  CHECK(longer < us(3 * 10));  // whom a fetch makes wait is longer in it, too, but for less than a fetch
+  CHECK(longer < us(3 * 10));  // a peer that waits for a fetch has it longer, too, but by less than a fetch
 }
 
 TEST_CASE("a page read, then written: RUMR 587 us, then WROR 51 us") {

@@ -1,4 +1,4 @@
-/// A home that computes: who pays for the processor time of its answers, and when they come.
+/// A home that computes: which thread pays for its answers, and when they come.
 
 #include <utility>
 
@@ -78,7 +78,7 @@ TEST_CASE("stolen time in a fault's trap counts as computing") {
     const TemporaryFile file(text.text());
     const Result result = run(file.path(), NetworkKind::queue, program);
     const auto& stolen_from = result.threads[0].whole.stolen_from;
-    // And the region's page, in the first 5 ms.
+    // One more for the region's page, in the first 5 ms.
     CHECK(stolen_from[static_cast<std::size_t>(Spent::compute)] == us((1 + of_computing) * 39.98));
     CHECK(stolen_from[static_cast<std::size_t>(spent_on(FaultKind::WROH))] == us((3 - of_computing) * 39.98));
     CHECK(spent(result.threads[0].whole, Spent::stolen) == us(4 * 39.98));

@@ -53,7 +53,7 @@ std::uint64_t further(const Tally& tally, FurtherCount which) {
   return tally.further[static_cast<std::size_t>(which)];
 }
 
-/// What a thread does between two barriers: touches, and perhaps the same under a lock.
+/// A thread's touches between two barriers, perhaps repeated under a lock.
 struct Part {
   std::vector<trace::TouchRun> before, under_lock;
   std::optional<std::uint32_t> lock;
@@ -353,7 +353,7 @@ TEST_CASE("JIAJIA lock messages grow with their write notices") {
   CHECK(bytes(told) == bytes(quiet) + 16 + 12);  // the REL's and the next barrier's
 }
 
-TEST_CASE("a JIAJIA lock passes on its scope's notices, with openmp earlier ones, too") {
+TEST_CASE("a JIAJIA lock passes its scope's notices on, openmp earlier ones, too") {
   const auto program = [] {
     TestProgram made({3, 1});
     made.barrier(0, 90'000);
@@ -398,7 +398,7 @@ TEST_CASE("a JIAJIA flag passes notices to its waiters, as a lock does") {
   CHECK(fault_count(result, 2, Fault::RIVR) == 1);
   CHECK(result.threads[2].whole.locks == 1);
   CHECK(result.threads[1].whole.locks == 0);
-  // Flag 7 is kept by process 1. The wait ends with the grant after the post: 9 ms and what both messages take.
+  // Process 1 manages flag 7. The wait ends with the grant after the post: 9 ms plus both messages.
   CHECK(spent(result.threads[2].whole, Spent::lock) > us(9'000));
   CHECK(spent(result.threads[2].whole, Spent::lock) < us(11'000));
   CHECK(messages(result, 1, Message::ACQGRANT) == 1);
@@ -495,7 +495,7 @@ Result simulated_on(const TemporaryFile& platform, const TestProgram& program) {
   return run(platform.path(), NetworkKind::queue, program, under({.scope = Scope::openmp}));
 }
 
-/// What each thread of that program pays for one barrier of all.
+/// Each thread's cost of one full barrier in that program.
 std::vector<Time> barrier_times(const TemporaryFile& platform, std::uint32_t nodes) {
   const auto waited = [&](int barriers) {
     TestProgram program({nodes, 1});

@@ -1,4 +1,4 @@
-/// Locks: who waits, in which order the lock goes round, and what changes hands with it.
+/// Locks: waiting times, order of grants, and changes that pass with a lock.
 
 #include <tuple>
 
@@ -56,7 +56,7 @@ TEST_CASE("lock k is managed by process k mod P") {
   CHECK(lock_time(result, 1) == us(24.4));
 }
 
-TEST_CASE("a flag counts at its manager, and waiting costs a message each way") {
+TEST_CASE("a flag counts at its manager, a wait costs two messages") {
   const auto post = [](std::uint64_t value) {
     return trace::Event{trace::EventKind::post, 0, flag_number(7, 0), value};
   };
@@ -203,9 +203,9 @@ TEST_CASE("a library object counts: takers wait for enough gives, by anybody") {
   CHECK(messages(result, 0, MessageKind::lock_release) == 0);
 }
 
-TEST_CASE("a thread that gets a lock by a near tie may try another") {
+TEST_CASE("a thread that wins a lock by a near tie tries another") {
   // Thread 1 has lock 1 and asks for 0; thread 0 asks for 0 at the same time, and tries to take 1. The later one wins
-  // where both come within what a trace tells apart; at some of these times, they do.
+  // if both requests lie within the trace's resolution; at some of these times, they do.
   unsigned waited = 0;
   for (double late_us = 640; late_us < 655; late_us += 0.2) {
     TestProgram program({3, 1});
@@ -219,7 +219,7 @@ TEST_CASE("a thread that gets a lock by a near tie may try another") {
     program.release(0, 0, 0);
     const Result result = run(p3_score(), NetworkKind::queue, program);
     CHECK(result.threads[0].whole.locks >= 2);
-    // With lock 0 thread 0 waits for lock 1, which it only tried to take, as if lock 0 had been given back: both wait.
+    // With lock 0, thread 0 waits for lock 1, which it only tried to take, as if lock 0 had been released: both wait.
     waited += lock_time(result, 1) > us(3000) ? 1 : 0;
   }
   CHECK(waited > 0);
@@ -289,7 +289,7 @@ TEST_CASE("a semaphore that was reset loses its surplus") {
   const trace::Event give{trace::EventKind::give, detail, 4};
   TestProgram program({2, 1});
   program.barrier_of_all(5000);
-  program.interval(0, 1000, {}, give);  // what is left over
+  program.interval(0, 1000, {}, give);  // the surplus
   program.interval(0, 5000, {}, give);
   program.interval(1, 2000, {}, {trace::EventKind::take, detail, 4, static_cast<std::uint32_t>(-1)});
   program.barrier_of_all(1000);
@@ -398,7 +398,7 @@ TEST_CASE("requests within the trace's resolution go by thread number") {
                                                             {1.1, 3.0, true}}) {
     CAPTURE(later_us, compute_factor);
     const Result result = run_pair(later_us, compute_factor);
-    // Who comes second finds the page writable, and makes no twin.
+    // The second thread finds the page writable, and makes no twin.
     CHECK(faults(result.threads[1].whole, FaultKind::WROL) == (is_second ? 1 : 0));
     CHECK(faults(result.threads[1].whole, FaultKind::WRWL) == (is_second ? 0 : 1));
     CHECK(result.threads[0].whole.locks == 1);

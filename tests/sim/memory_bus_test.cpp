@@ -1,4 +1,4 @@
-/// Threads of a node that wait for memory at once slow each other down, and nothing else is slower for it.
+/// Threads of a node that wait for memory at once slow each other's computing, and nothing else.
 
 #include "sim/replay.hpp"
 #include "tests/catch.hpp"

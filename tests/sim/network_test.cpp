@@ -287,7 +287,7 @@ TEST_CASE("whole-message queues match frame-level queues within 7 percent") {
   const double reference = mean_fetch_us_by_frames(nodes, threads, think_us);
   const double queue = mean_fetch_us(NetworkKind::queue, nodes, threads, think_us);
   CAPTURE(nodes, threads, think_us, reference, queue, queue / reference);
-  CHECK(reference > 1.05 * (27.6 + 40 + 479.44));  // there is contention to be told apart
+  CHECK(reference > 1.05 * (27.6 + 40 + 479.44));  // the fetches really compete
   CHECK(queue / reference > 0.93);
   CHECK(queue / reference < 1.07);
 }

@@ -1,4 +1,4 @@
-/// System noise: how long work takes on processors whose pace changes, and what that does to threads that meet.
+/// System noise: computing on processors with changing pace, and its effect on threads that meet.
 
 #include "sim/noise.hpp"
 

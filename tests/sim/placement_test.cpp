@@ -1,4 +1,4 @@
-/// Pages placed by first touch: who comes first in simulated time is the home.
+/// Pages placed by first touch: the first thread in simulated time is the home.
 
 #include "tests/catch.hpp"
 #include "tests/platforms/platform_text.hpp"

@@ -1,4 +1,4 @@
-/// The measured region: from the initial thread's first to its last look at the clock.
+/// The measured region: from the initial thread's first to its last clock reading.
 
 #include "tests/catch.hpp"
 #include "tests/platforms/platform_text.hpp"

@@ -1,4 +1,4 @@
-/// A real run's order repeated: it decides who of a node's threads comes first, whatever simulated time says.
+/// The order of a real run: it decides which of a node's threads comes first, whatever simulated time says.
 #include "sim/uncertainty.hpp"
 #include "tests/catch.hpp"
 #include "tests/platforms/platform_text.hpp"
@@ -29,7 +29,7 @@ using enum OrderKind;
 constexpr std::uint32_t administrative = 2;
 constexpr std::uint32_t block = 11;
 
-/// Thread 2 reads page 0, which is at home with thread 0, long before its companion 3.
+/// Thread 2 reads page 0, whose home is thread 0, long before thread 3 of the same node.
 TestProgram companions_read() {
   TestProgram program({2, 2});
   program.barrier(0);
@@ -85,7 +85,7 @@ TEST_CASE("the run's order decides who fetches a page") {
   CHECK(faults(turned.threads[2].whole, FaultKind::RUMR) == 1);
   CHECK(faults(turned.threads[2].whole, FaultKind::RROR) == 1);
   CHECK(faults(turned.threads[3].whole, FaultKind::RUMR) == 1);
-  // Thread 2 waits for its companion, which computes for 5 ms before it reads.
+  // Thread 2 waits for thread 3 of the same node, which computes for 5 ms before it reads.
   CHECK(spent(turned.threads[2].whole, FaultKind::RROR) > us(4900));
 }
 

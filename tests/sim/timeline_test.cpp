@@ -1,4 +1,4 @@
-/// Timelines: what is kept of a run, in which order, and how slices of threads' states hold their faults.
+/// Timelines: which events are kept, in which order, and how slices of threads' states contain their faults.
 
 #include <sstream>
 
@@ -95,7 +95,7 @@ TEST_CASE("a window cuts slices and keeps messages inside it") {
 
 TEST_CASE("a full timeline keeps the earliest events and counts the others") {
   Timeline timeline = two_nodes({.most_events = 4});
-  // State numbers alternate, so that no two slices become one. Those of the second thread come when all are told.
+  // State numbers alternate, so that no two slices become one. The second thread's come last.
   for (int i = 0; i < 40; ++i) timeline.state(first, i % 2 == 0 ? compute : diff, i * 2us, i * 2us + 2us);
   timeline.state(second, compute, 0us, 80us);
   timeline.end();

@@ -1,4 +1,4 @@
-/// Is the band around a prediction that of the costs' standard errors?
+/// The band around a prediction comes from the costs' standard errors.
 
 #include "sim/uncertainty.hpp"
 
@@ -38,7 +38,7 @@ Platform platform_of(const PlatformText& text) {
   return read_platform(file.path());
 }
 
-/// What a number of draws give one of the costs that are drawn.
+/// The values of one drawn cost in a number of draws.
 Values drawn(const Platform& platform, const std::string& property, int count, std::uint64_t seed = 1) {
   const auto cost = std::find_if(platform.uncertain.begin(), platform.uncertain.end(),
                                  [&](const UncertainCost& one) { return one.property == property; });
@@ -191,7 +191,7 @@ TEST_CASE("a seed draws the same costs with every standard library") {
   const Platform platform = platform_of(text);
   CHECK(drawn(platform, "barrier.2x1", 20, 5) == drawn(platform, "barrier.2x1", 20, 5));
   CHECK(drawn(platform, "barrier.2x1", 20, 5) != drawn(platform, "barrier.2x1", 20, 6));
-  // Seen once with libstdc++: they are part of what --seed promises.
+  // Recorded with libstdc++: they are part of what --seed promises.
   const Values values = drawn(platform, "fault.RUMR", 3);
   CHECK(values[0] * 1e6 == Approx(577.001524).epsilon(1e-9));
   CHECK(values[1] * 1e6 == Approx(574.877484).epsilon(1e-9));

@@ -136,7 +136,7 @@ TEST_CASE("swim's arrays are one block, in equal parts of whole pages") {
 }
 
 TEST_CASE("swim's arrays on separate pages give the same fields") {
-  // Of 100 x 100 doubles each takes 10 pages of 8192 bytes: 280 of 4096, 70 for each of 4 threads.
+  // Arrays of 100 x 100 doubles take 10 pages of 8192 bytes each: 280 of 4096, 70 for each of 4 threads.
   const std::string command = program("swim") + " --size 100 --iterations 3 --hash";
   const Outcome apart = run(preload("placement_runtime") + " OMP_NUM_THREADS=4", command + " --apart 8192");
   CHECK(apart.status == 0);

@@ -176,7 +176,7 @@ TEST_CASE("lines beyond the page, or of no form, are refused") {
 }
 
 TEST_CASE("a section holds only values that the last page did not predict") {
-  // Rows of two pages: their lines alternate. What follows each is unknown once.
+  // Rows of two pages: their lines alternate. Each value's successor is unknown once.
   const ChangedLines one{~std::uint64_t{0}, false, true};
   const ChangedLines two{~std::uint64_t{0}, true, false};
   PageEncoder<ChangedLines> encoder;
@@ -189,7 +189,7 @@ TEST_CASE("a section holds only values that the last page did not predict") {
   // Nine bytes: three times none right and a group of all lines, for `one` at the begin, `two` after it, `one` after
   // it.
   CHECK(section == Bytes8{9, 0, 0x0b, 0xfc, 0, 0x07, 0xfc, 0, 0x0b, 0xfc});
-  // As the next piece is foretold, it has no section.
+  // The next piece is predicted entirely, so it has no section.
   encoder.add(1, one, 1);
   Bytes8 next;
   encoder.finish(next);
@@ -211,7 +211,7 @@ TEST_CASE("equal pages are passed in one step") {
   encoder.add(0, 300, 1'000'000'000'000);
   Bytes8 section;
   encoder.finish(section);
-  // Site 300 after what was before, and after itself.
+  // Site 300 follows an earlier value, and itself.
   CHECK(section == Bytes8{6, 0, 0xac, 0x02, 0, 0xac, 0x02});
   section.resize(section.size() + 32);
   PageDecoder<std::uint32_t> decoder;

@@ -57,7 +57,7 @@ FileBytes bytes_of(const Scratch& scratch, const Trace& trace) {
   return load(scratch / "written.trace");
 }
 
-/// What happens to bytes: a bit turns, bytes change, vanish, appear, move, or come from elsewhere.
+/// Kinds of damage: a bit turns, bytes change, vanish, appear, move, or come from elsewhere.
 void damage(std::mt19937_64& random, FileBytes& bytes, const FileBytes& other) {
   const auto span = [&](const FileBytes& in) {
     const std::size_t from = below(random, in.size() + 1);
@@ -92,7 +92,7 @@ void damage(std::mt19937_64& random, FileBytes& bytes, const FileBytes& other) {
   }
 }
 
-/// Valid is what the writer takes and the reader gives back unchanged. (What was read of format 1 lacks lines.)
+/// A trace is valid if the writer takes it and the reader returns it unchanged. (Format 1 lacks lines.)
 void require_valid(const Scratch& scratch, Trace trace) {
   for (auto& intervals : trace.threads) {
     for (Interval& interval : intervals) {
@@ -463,7 +463,7 @@ TEST_CASE("sections of lines and sites hold no more than the pages") {
   CHECK(error_with({2, 0, 0x23, 4, 0, 1, 0, 1}) == "a section of lines or sites that ends amid a page");
   CHECK(error_with({6, 0, 0x23, 4, 0, 0x23, 0, 4, 0, 1, 0, 1}).find("no page has 1 changed words in 1 runs") == 0);
   CHECK(error_with({6, 0, 0x23, 0, 0, 0x23, 0, 4, 0, 1, 0, 2}) == "site 2, but the trace has 2");
-  // A simulation passes over what it does not need.
+  // A simulation skips what it does not need.
   store(put_together(parts), scratch / "a.trace");
   const File file(scratch / "a.trace");
   CHECK(file.thread(0).next()->touches == trace.threads[0][0].touches);

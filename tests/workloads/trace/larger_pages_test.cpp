@@ -58,12 +58,12 @@ TEST_CASE("runs of changed words join where parts meet") {
   CHECK(of(true, true) == std::vector{writes(0, {30, 4})});
   CHECK(of(true, false) == std::vector{writes(0, {30, 5})});
   CHECK(of(false, true) == std::vector{writes(0, {30, 5})});
-  // In the other order of touches they meet all the same; at a boundary of pages nothing meets.
+  // They join in the other order of touches, too; at a boundary of pages nothing joins.
   CHECK(merged({writes(1, second), writes(0, first)}, {{{1, true, false}, 1}, {{1, false, true}, 1}}, kib(8)) ==
         std::vector{writes(0, {30, 4})});
   CHECK(merged({writes(1, first), writes(2, second)}, {{{1, false, true}, 1}, {{1, true, false}, 1}}, kib(8)) ==
         std::vector{writes(0, first), writes(1, second)});
-  // What did not change meets nothing.
+  // An unchanged part joins nothing.
   CHECK(merged({writes(0, whole), writes(1, {})}, {}, kib(8)) == std::vector{writes(0, whole)});
 }
 

@@ -21,7 +21,7 @@ constexpr Event fork_of(EventKind kind) {
   return {.kind = kind, .value = 2};
 }
 
-/// Of a program whose two threads do `first` and `second` in a parallel region.
+/// A program whose two threads do `first` and `second` in a parallel region.
 struct TwoThreads {
   Interval before{};
   std::vector<Interval> first;
@@ -146,7 +146,7 @@ TEST_CASE("a barrier without conflicting accesses is left out") {
   write_to(scratch / "a.trace",
            {.first = {phase(1, barrier_of_both), phase(1)}, .second = {phase(2, barrier_of_both), phase(2)}});
   CHECK(leave_out_barriers(File(scratch / "a.trace"), scratch / "b.trace") == 1);
-  // Who writes one line may read another: a trace does not tell.
+  // A thread that writes one line may read another: a trace does not tell.
   auto other_line = phase(1);
   other_line.lines[0].changed.lines = 4;
   write_to(scratch / "c.trace",

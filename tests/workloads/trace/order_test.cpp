@@ -1,4 +1,4 @@
-/// Recorded orders as files: what is written is read again, and nothing else is.
+/// Recorded orders as files: they read back as written, and anything else is refused.
 #include <fstream>
 #include <random>
 #include <stdexcept>

@@ -1,4 +1,4 @@
-/// Page figures: what a fault counts as, and the table.
+/// Page figures: the counts of a fault, and the table.
 #include "workloads/trace/page_figures.hpp"
 #include "models/scash/page_state.hpp"
 #include "tests/catch.hpp"

@@ -1,4 +1,4 @@
-/// Readings of the clock as files: what is written is read again, and nothing else is.
+/// Readings of the clock as files: they read back as written, and anything else is refused.
 #include "workloads/trace/readings.hpp"
 
 #include <fstream>

@@ -1,4 +1,4 @@
-/// What is written is what is read, and takes no more bytes than it must.
+/// Traces read back as written, and take no more bytes than necessary.
 #include <limits>
 
 #include "tests/catch.hpp"
@@ -159,7 +159,7 @@ TEST_CASE("a cursor outlives its file object, and the file's name") {
 }
 
 TEST_CASE("a million unordered touches take under eight bytes each") {
-  // What cannot be foreseen has to be stored: a page (11 bits), a position, two counts of up to ten bits, an access.
+  // Unpredictable data must be stored: a page (11 bits), a position, two counts of up to ten bits, an access.
   std::mt19937_64 random(1);
   Trace trace{.header = header_for(1), .regions = heap_blocks(1, 2048), .threads = {{}}};
   for (int i = 0; i < 1000; ++i) {

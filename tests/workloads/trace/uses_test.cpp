@@ -19,7 +19,7 @@ LinesRun lines_of(std::uint64_t lines, std::uint64_t pages) {
   return {{.lines = lines}, pages};
 }
 
-/// What two threads do in a parallel region, after what the initial one did before.
+/// Two threads' work in a parallel region, after the initial thread's work before it.
 std::vector<RegionUse> uses_of(Interval before, Interval first, Interval second, std::vector<Site> sites = {}) {
   Trace trace;
   trace.header = header_for(2);
@@ -69,7 +69,7 @@ TEST_CASE("a thread's lines add up over its intervals") {
   const std::vector<RegionUse> found =
       uses_of({}, {.touches = {write_of(grid, 0, 2, few)}, .lines = {lines_of(1, 1), lines_of(2, 1)}},
               {.touches = {write_of(grid, 0, 1, whole_page), write_of(grid, 1, 1, {0, 0})}});
-  // A whole page has the other's line. A store of what was there already may have been to any.
+  // A whole page includes the other thread's line. A store that changed nothing may have been to any line.
   CHECK(found[0] == RegionUse{.writes = 4, .written_together = 2});
 }
 
@@ -84,7 +84,7 @@ TEST_CASE("touches are counted by the instruction that came first") {
 
 namespace {
 
-/// What the initial thread does alone, two threads up to a barrier and behind it, and the initial one alone again.
+/// Work of the initial thread alone, of two threads up to a barrier and behind it, and of the initial one alone again.
 Trace phases_of(std::vector<std::vector<Interval>> threads) {
   Trace trace;
   trace.header = header_for(2);

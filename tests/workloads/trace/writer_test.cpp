@@ -1,4 +1,4 @@
-/// What the writer merges, refuses, and leaves on the disk.
+/// The writer's merging, its refusals, and its files on disk.
 #include "workloads/trace/writer.hpp"
 
 #include <sys/resource.h>
