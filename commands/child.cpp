@@ -19,14 +19,14 @@
 namespace sdsm::commands {
 namespace {
 
-/// What kept the child from becoming the program. It travels through a pipe that a successful start closes.
+/// The step that kept the child from becoming the program. It travels through a pipe that a successful start closes.
 enum class Step : int { files, addresses, execution };
 struct StartFailure {
   Step step{};
   int error = 0;
 };
 
-/// What the system has to be given, made before there is a child: pointers into the words, and the null behind them.
+/// Makes the arguments of a system call before there is a child: pointers into the words, and a final null.
 std::vector<char*> pointers_to(const std::vector<std::string>& words) {
   std::vector<char*> list;
   list.reserve(words.size() + 1);
@@ -43,11 +43,12 @@ bool fix_addresses() {
   return (personality(0xffffffff) & ADDR_NO_RANDOMIZE) != 0;
 }
 
-/// In the child. Each file may have a number that another is to get: first all move out of the way.
+/// Gives files their numbers, in the child. A file may have a number that another one needs: first all move out of the
+/// way.
 bool give(std::vector<std::pair<int, int>>& files, int* failure) {
   int above = STDERR_FILENO + 1;
   for (const auto& [own, number] : files) above = std::max(above, number + 1);
-  // What tells of failures has to work when this fails.
+  // The pipe for failures must work when this fails.
   if (const int moved = fcntl(*failure, F_DUPFD_CLOEXEC, above); moved >= 0) *failure = moved;
   for (auto& [own, number] : files) {
     if (own >= 0 && (own = fcntl(own, F_DUPFD_CLOEXEC, above)) < 0) return false;
@@ -82,7 +83,7 @@ ProcessEnd process_end(int wait_status) {
 
 Child::Child(const std::function<int()>& body, int last_signal) {
   const pid_t parent = getpid();
-  // A signal for the child waits until it has no handler of this process's.
+  // Signals for the child wait until it has none of this process's handlers.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -91,7 +92,7 @@ Child::Child(const std::function<int()>& body, int last_signal) {
   if (process_ == 0) {
     for (int signal = 1; signal < NSIG; ++signal) {
       struct sigaction action {};
-      // SIGPIPE: a command that ignores it does so for itself.
+      // A command ignores SIGPIPE only for itself.
       if (sigaction(signal, nullptr, &action) == 0 && (action.sa_handler != SIG_IGN || signal == SIGPIPE)) {
         std::signal(signal, SIG_DFL);
       }

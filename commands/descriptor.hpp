@@ -5,7 +5,7 @@
 
 namespace sdsm::commands {
 
-/// A file descriptor that is closed at the end of its life.
+/// A file descriptor that closes at the end of its life.
 class Descriptor {
  public:
   Descriptor() = default;
@@ -35,13 +35,13 @@ struct Pipe {
 };
 Pipe make_pipe();
 
-/// False if not all could be written. A pipe that nobody reads raises SIGPIPE, if that is not ignored.
+/// Returns false if some bytes could not be written. A pipe without a reader raises SIGPIPE, unless that is ignored.
 bool write_all(int descriptor, std::string_view bytes);
 
-/// All that comes until the end, or an error.
+/// Reads until the end or an error.
 std::string read_all(int descriptor);
 
-/// A temporary file without a name.
+/// Makes a temporary file without a name.
 Descriptor make_temporary_file();
 
 }  // namespace sdsm::commands

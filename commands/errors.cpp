@@ -15,7 +15,7 @@
 namespace sdsm::commands {
 namespace {
 
-/// Whether the user can put it right by naming another file; else the run itself failed, as with a full disk.
+/// Whether another file's name would help; otherwise the run itself failed, as with a full disk.
 bool is_bad_input(const std::error_code& error) {
   using std::errc;
   static constexpr std::array kinds{errc::no_such_file_or_directory,
@@ -41,7 +41,7 @@ int exit_status_of(const std::function<int()>& body) noexcept {
   try {
     refuse_another_version();
     const int status = body();
-    // A full disk behind stdout must not pass for success.
+    // A full disk behind stdout is a failure.
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
     say("the output could not be written to stdout. Make room, or give another place");
   } catch (const BadInput& error) {

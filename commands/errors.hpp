@@ -1,4 +1,4 @@
-/// What can go wrong in a command, and the one function that turns it into an exit status.
+/// Errors of commands, and the function that turns them into an exit status.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@ namespace sdsm::commands {
 
 enum ExitStatus : int { done = 0, run_failed = 1, bad_input = 2 };
 
-/// Bad input or usage: exit status 2. Each finding is one line that says what, why and what next.
+/// Bad input or usage: exit status 2. Each finding is one line: the problem, its reason, and what to do next.
 class BadInput : public std::invalid_argument {
  public:
   explicit BadInput(std::string_view finding) : BadInput(std::vector<std::string>{std::string(finding)}) {}
@@ -29,8 +29,8 @@ class RunError : public std::runtime_error {
 };
 
 /// The body of every main(). Opens standard streams that are closed, calls `body` and returns its exit status. If
-/// `body` throws, says so on stderr and returns 2 for BadInput, any other std::invalid_argument and system errors that
-/// naming another file would avoid; else 1. Output that stdout has not taken fails the run.
+/// `body` throws, prints the error on stderr and returns 2 for BadInput, any other std::invalid_argument, and system
+/// errors that another file's name would avoid; else 1. The run also fails if stdout has not taken all output.
 int exit_status_of(const std::function<int()>& body) noexcept;
 
 }  // namespace sdsm::commands

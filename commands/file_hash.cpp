@@ -17,7 +17,7 @@ std::string sha256_of(const std::filesystem::path& path) {
   if (!file) throw std::system_error(errno, std::generic_category(), "cannot read " + path.string());
   const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(), &EVP_MD_CTX_free);
   EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr);
-  std::string buffer(1 << 16, '\0');  // not on the stack, which may have 64 KiB in all
+  std::string buffer(1 << 16, '\0');  // not on the stack, which may have only 64 KiB
   while (file.read(buffer.data(), static_cast<std::streamsize>(buffer.size())) || file.gcount() > 0) {
     EVP_DigestUpdate(context.get(), buffer.data(), static_cast<std::size_t>(file.gcount()));
   }

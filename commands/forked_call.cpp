@@ -11,7 +11,7 @@
 namespace sdsm::commands {
 namespace {
 
-/// What the first letter of a child's answer says of the rest.
+/// First letter of a child's answer: the kind of the rest.
 enum Answer : char { returned = '=', was_bad_input = 'B', failed = 'R' };
 
 std::string answer_of(const std::function<std::string()>& body) {
@@ -19,7 +19,7 @@ std::string answer_of(const std::function<std::string()>& body) {
   try {
     return said(returned, body());
   } catch (const std::invalid_argument& error) {
-    return said(was_bad_input, error.what());  // a finding on each line
+    return said(was_bad_input, error.what());  // one finding on each line
   } catch (const std::exception& error) {
     return said(failed, error.what());
   }

@@ -17,7 +17,7 @@ void catch_interruptions() {
   struct sigaction action {};
   action.sa_handler = [](int signal) { has_come = signal; };
   sigemptyset(&action.sa_mask);
-  // Without SA_RESTART: a blocking read is to return.
+  // Without SA_RESTART, so that a blocking read returns.
   for (const int signal : signals) {
     struct sigaction before {};
     sigaction(signal, nullptr, &before);

@@ -4,14 +4,14 @@
 
 namespace sdsm::commands {
 
-/// From now on SIGINT, SIGTERM and SIGHUP interrupt the process's waits, instead of killing it. A signal that is
-/// ignored, as under nohup, stays ignored.
+/// Makes SIGINT, SIGTERM and SIGHUP interrupt the process's waits, instead of killing it. An ignored signal, as under
+/// nohup, stays ignored.
 void catch_interruptions();
 
-/// The signal that has come, or 0.
+/// Returns the signal that has come, or 0.
 int interruption();
 
-/// While one lives, those signals wait, so that nothing is left half done.
+/// Delays those signals while an object lives, so that nothing is left half done.
 class HeldInterruptions {
  public:
   HeldInterruptions();

@@ -23,7 +23,7 @@ namespace {
 }  // namespace
 
 std::filesystem::path output_target(const std::filesystem::path& path) {
-  // Not std::filesystem::weakly_canonical: it takes a link that leads to nothing yet for the file itself.
+  // std::filesystem::weakly_canonical would take a dangling link for the file itself.
   constexpr int most_links = 40;  // as Linux allows
   std::filesystem::path target = path;
   std::error_code error;
@@ -33,7 +33,7 @@ std::filesystem::path output_target(const std::filesystem::path& path) {
     if (links == most_links) fail(ELOOP, path.string());
     const std::filesystem::path next = std::filesystem::read_symlink(target, error);
     if (error) fail(error.value(), path.string());
-    target = target.parent_path() / next;  // which is `next` alone if that is absolute
+    target = target.parent_path() / next;  // equals `next` if that is absolute
   }
   return target;
 }
@@ -80,9 +80,9 @@ void check_outputs(const std::vector<std::string>& outputs, const std::vector<st
   for (const std::string& output : outputs) {
     check_output(output, inputs);
     if (output.empty()) continue;
-    // Devices may be written to by several: nothing is lost there.
+    // Several outputs may go to one device: nothing is lost there.
     if (output != "-" && !is_replaced(output_target(output))) continue;
-    // Absolute first: of a relative path that has no existing part it makes no absolute one.
+    // Absolute first: weakly_canonical leaves a relative path relative if no part of it exists.
     const std::filesystem::path target =
         output == "-" ? "-" : std::filesystem::weakly_canonical(std::filesystem::absolute(output_target(output)));
     if (!targets.insert(target).second) {
@@ -105,7 +105,7 @@ void check_trace_output(const std::string& where, const std::vector<std::filesys
     throw BadInput(fmt::format("{}: is written as {} until it is whole, which is an input. Name another file", where,
                                input.string()));
   }
-  // The trace takes the name of what was there, and that must not be a device.
+  // The trace replaces the file of that name, which must not be a device.
   if (!is_replaced(target)) {
     throw BadInput(
         fmt::format("{}: this is no regular file, and a trace needs one of its own. Name another file", where));
@@ -126,10 +126,11 @@ void write_output(const std::function<void(std::ostream&)>& write, const std::st
   const std::filesystem::path target = output_target(where);
   std::error_code error;
   const bool replaces = is_replaced(target);
-  // With the process's number, as another process may write the same output.
+  // The name has the process's number, as another process may write the same output.
   std::filesystem::path written = target;
   if (replaces) written += fmt::format(".{}.part", getpid());
-  // A signal that ends the command would leave the part file. A pipe or a device may make it wait, and has none.
+  // A signal that ends the command would leave the part file. A pipe or a device has no part file, and may make the
+  // command wait.
   std::optional<HeldInterruptions> held;
   if (replaces) held.emplace();
   errno = 0;

@@ -1,4 +1,4 @@
-/// How commands write their files.
+/// Checks and writes the files of commands.
 #pragma once
 
 #include <filesystem>
@@ -10,32 +10,32 @@
 
 namespace sdsm::commands {
 
-/// The file that `path` means: where a link leads, even if nothing is there yet, so that writing keeps the link.
-/// Throws std::system_error if links lead in a circle.
+/// Returns the file that `path` means: the target of a link, even if it does not exist yet, so that writing keeps the
+/// link. Throws std::system_error if links form a circle.
 std::filesystem::path output_target(const std::filesystem::path& path);
 
-/// Throws BadInput or std::system_error if it is clear before a run that `where` cannot be written: it is
-/// a folder, its folder is missing or read-only, or it is one of the `inputs`, under any name. "" (not wanted) and
-/// "-" (stdout) pass.
+/// Checks before a run whether `where` can be written. Throws BadInput or std::system_error if it is a folder, if its
+/// folder is missing or read-only, or if it is one of the `inputs`, under any name. "" (not wanted) and "-" (stdout)
+/// pass.
 void check_output(const std::string& where, const std::vector<std::filesystem::path>& inputs = {});
 
-/// check_output() for several outputs of one command. No two may be the same file, or both stdout.
+/// Checks several outputs of one command. No two may be the same file, or both stdout.
 void check_outputs(const std::vector<std::string>& outputs, const std::vector<std::filesystem::path>& inputs = {});
 
-/// check_output() for a trace, which needs a regular file of its own: neither a device, nor "", nor "-".
+/// Checks the output of a trace, which needs a regular file of its own: neither a device, nor "", nor "-".
 void check_trace_output(const std::string& where, const std::vector<std::filesystem::path>& inputs = {});
 
-/// Whether output for this target is written beside it and then takes its place: true for a regular file, and where
-/// there is none yet. Devices and pipes are written to directly.
+/// Whether output for this target is written beside it and then renamed: true for a regular or a new file. Devices and
+/// pipes are written to directly.
 bool is_replaced(const std::filesystem::path& target);
 
-/// The name of a trace until it is whole and takes the name `target`.
+/// Returns the name of a trace until it is complete and gets the name `target`.
 std::filesystem::path part_of(const std::filesystem::path& target);
 
 /// Writes text to a file, or to stdout for "-" (the caller checks stdout's errors at its end). A regular file is
 /// written whole or not at all. Throws what check_output throws, and std::system_error.
 void write_output(std::string_view text, const std::string& where);
-/// The same of what `write` writes, piece by piece.
+/// Writes what `write` writes, piece by piece.
 void write_output(const std::function<void(std::ostream&)>& write, const std::string& where);
 
 }  // namespace sdsm::commands

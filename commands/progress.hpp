@@ -6,18 +6,18 @@
 
 namespace sdsm::commands {
 
-/// How far a command is, on stderr: on a terminal in one line that changes, elsewhere only in lines that stay.
+/// Shows a command's progress on stderr: on a terminal in one line that changes, elsewhere only in lines that stay.
 class Progress {
  public:
   explicit Progress(bool is_quiet);
 
-  /// A bar for the share that is done, 0 to 1; elsewhere a line every half a minute.
+  /// Shows a bar for the finished share, 0 to 1; elsewhere a line every half a minute.
   void show_part(double done);
-  /// How far a step is, in words: in the line that changes, elsewhere a line every half a minute.
+  /// Shows a step's progress in words: in the line that changes, elsewhere a line every half a minute.
   void show(std::string_view text);
-  /// Begins a step, whose line end() completes.
+  /// Begins a step; end() completes its line.
   void begin(std::string_view step);
-  /// Ends the line that changes: with `text` for a line that stays, or without a trace.
+  /// Ends the line that changes: replaces it by `text`, or removes it.
   void end(std::string_view text = {});
 
  private:

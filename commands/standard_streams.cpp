@@ -14,7 +14,7 @@
 namespace sdsm::commands {
 namespace {
 
-/// Keeps a write to a pipe that nobody reads from ending the process.
+/// Keeps a write to a pipe without a reader from ending the process.
 class NoPipeSignal {
  public:
   NoPipeSignal() {
@@ -44,7 +44,7 @@ class NoPipeSignal {
 void open_closed_streams() {
   for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(number, F_GETFD) >= 0 || errno != EBADF) continue;
-    // The lowest number that is free is this one: those below it are open by now.
+    // The lowest free number is this one: those below it are open by now.
     if (open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY) == number) continue;
     say("/dev/null cannot be opened, as a standard stream is closed. Open descriptors 0, 1 and 2 for the command");
     std::_Exit(1);
@@ -57,7 +57,7 @@ void tell(std::string_view text) noexcept {
 }
 
 void say(std::string_view text) {
-  // In one piece: others may write to the same file.
+  // In one piece, as others may write to the same file.
   tell(std::string("sdsm: ").append(text).append("\n"));
 }
 

@@ -1,4 +1,4 @@
-/// Which sdsm this is, and that its parts are of one version.
+/// The version of sdsm, and a check that its parts have the same one.
 #pragma once
 
 #include <string>
@@ -7,8 +7,7 @@ namespace sdsm::commands {
 
 std::string version();
 
-/// Throws BadInput if what started this command is an sdsm of another version: that one says its own in the
-/// environment.
+/// Throws BadInput if an sdsm of another version started this command; a parent puts its version in the environment.
 void refuse_another_version();
 
 }  // namespace sdsm::commands

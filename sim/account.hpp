@@ -1,5 +1,5 @@
-/// Where each thread's time goes. Every picosecond of a thread is charged to exactly one item, so the items sum to the
-/// makespan, per thread, to the digit.
+/// Charges each thread's time to items. Every picosecond belongs to exactly one item, so a thread's items sum to the
+/// makespan exactly.
 #pragma once
 
 #include <algorithm>
@@ -22,9 +22,10 @@ namespace sdsm::sim {
 
 struct Tally : ThreadCounts {
   std::array<Time, spent_terms> time{};  ///< by Spent
-  /// Of the stolen time, which a run's account has where the thread was: by what it did meanwhile.
+  /// Stolen time by the item on which the thread was working; a real run's account cannot tell it from that item.
   std::array<Time, spent_terms> stolen_from{};
-  Time added_computing{};          ///< of the computing, what costs (fault_cold, first_write, memory_bus) and noise add
+  Time added_computing{};  ///< part of the computing time that costs (fault_cold, first_write, memory_bus) and noise
+                           ///< add
   std::uint64_t largest_diff = 0;  ///< payload, bytes
 
   Time total() const {
@@ -34,25 +35,25 @@ struct Tally : ThreadCounts {
   }
 };
 
-/// The measured region: [begin, end) of simulated time. Time::max() stands for a bound that is not known yet.
+/// The measured region is [begin, end) of simulated time. Time::max() stands for an unknown bound.
 struct Window {
   Time begin = Time::max();
   Time end = Time::max();
 
   bool contains(Time now) const { return now >= begin && now < end; }
-  /// How much of [from, to] lies in the region.
+  /// Returns the part of [from, to] inside the region.
   Time clip(Time from, Time to) const { return std::max(std::min(to, end) - std::max(from, begin), Time{}); }
 };
 
-/// One thread's tallies of the whole run and of the measured region. A charge must come when simulated time has reached
-/// its end: only then is it known whether the region ended before.
+/// One thread's tallies, of the whole run and of the measured region. Charge a period only when simulated time has
+/// reached its end: only then is it known whether the region ended before.
 class Account {
  public:
-  /// `timeline`: that shows the charges as states of thread `id`; null for none.
+  /// `timeline` shows the charges as states of thread `id`; it may be null.
   explicit Account(const Window& window, ProcessId id = {}, timelines::Timeline* timeline = nullptr)
       : window_(window), id_(id), timeline_(timeline) {}
 
-  /// Nothing more is charged or counted.
+  /// Ends all charging and counting.
   void close() { is_closed_ = true; }
 
   void charge(Spent item, Time from, Time to) {
@@ -62,15 +63,15 @@ class Account {
     region.time[static_cast<std::size_t>(item)] += window_.clip(from, to);
   }
 
-  /// Of what charge() has as stolen: the thread did `item` meanwhile.
+  /// Records that stolen time, which charge() gets separately, interrupted `item`.
   void note_stolen(Spent item, Time from, Time to) {
     if (is_closed_) return;
     whole.stolen_from[static_cast<std::size_t>(item)] += to - from;
     region.stolen_from[static_cast<std::size_t>(item)] += window_.clip(from, to);
   }
 
-  /// Of what charge() has as computing that lasts `duration` in all: what costs and noise of the platform add to it,
-  /// evenly; below zero where noise makes it shorter.
+  /// Records how much of a computing time the platform's costs and noise `added`, spread evenly over its `duration`.
+  /// [from, to] is the charged part. Noise that shortens the work makes `added` negative.
   void note_added_computing(Time from, Time to, Time added, Time duration) {
     if (is_closed_ || added == Time{}) return;
     const auto part = [&](Time within) {
@@ -81,23 +82,23 @@ class Account {
     region.added_computing += part(window_.clip(from, to));
   }
 
-  /// Applies `change` to the whole-run tally, and to the region's if `when` is in it.
+  /// Applies `change` to the whole-run tally, and to the region's if the region contains `when`.
   template <typename Change>
   void count(Time when, Change change) {
     if (is_closed_) return;
     change(whole);
     if (is_informed_ ? is_in_region_ : window_.contains(when)) change(region);
   }
-  /// The thread hears now whether the region has begun or ended: for its counts it has not until then, nor does it from
-  /// now on until it hears again, or follow_region() ends that.
+  /// The thread learns now whether the region has begun or ended. Its counts belong to the region, or not, according to
+  /// what it last learnt, until follow_region().
   void learn_region(Time now) {
     is_informed_ = true;
     is_in_region_ = window_.contains(now);
   }
-  /// From now on its counts belong to the region while that lasts.
+  /// From now on simulated time decides again whether counts belong to the region.
   void follow_region() { is_informed_ = false; }
 
-  /// `kind`: of the protocol's messages.
+  /// `kind` is one of the protocol's message kinds.
   template <typename Kind>
   void count_message(Time when, Kind kind, Bytes payload) {
     count(when, [=](Tally& tally) {
@@ -107,7 +108,7 @@ class Account {
     });
   }
 
-  /// A reply to another thread. Without a kind it is counted by none.
+  /// Counts a reply to another thread, by kind if it has one.
   void count_served(Time when, std::optional<std::size_t> kind, Bytes payload) {
     count(when, [=](Tally& tally) {
       ++tally.served;
@@ -130,7 +131,7 @@ class Account {
   const Window& window_;
   ProcessId id_;
   bool is_closed_ = false;
-  bool is_informed_ = false;  ///< learn_region() bounds its counts, not the time
+  bool is_informed_ = false;  ///< learn_region() decides for counts, not for time
   bool is_in_region_ = false;
   timelines::Timeline* timeline_;
 };

@@ -36,7 +36,8 @@ void AtomicOperations::operate(Thread& thread, const WordOperation& operation, P
   });
 }
 
-/// Both messages are as long, so the home pays its part of the first and the sender's part of the second: one whole.
+/// Both messages have the same length, so the home pays one whole message: its part of the first and the sender's part
+/// of the second.
 void AtomicOperations::ask(Thread& thread, ProcessId home, Decide decide, std::function<void()> answered) {
   const Time local = cluster_.costs.message_local(atomic_payload);
   const Time receiving = cluster_.costs.home_part(local);
@@ -63,7 +64,7 @@ void AtomicOperations::operate_in_order(Thread& thread, const WordOperation& ope
   const Exchange ask = [this, &thread, operation, home, on_refusal = std::move(on_refusal)](const courses::Step&,
                                                                                             Then then) {
     const Downgrades downgrades = [this, &thread, operation, home] {
-      // As recorded, what each node has and drops is known.
+      // A recorded order already says what each node drops.
       return cluster_.order ? Time{} : cluster_.rights->operate(operation.page, home, thread.id());
     };
     operate(thread, operation, home, on_refusal, downgrades, std::move(then));

@@ -1,4 +1,5 @@
-/// What a prediction would be without queues: each action at its uncontended cost. What simulating adds is the rest.
+/// Predicts a run without queues, with each action at its uncontended cost. The rest of a prediction comes from
+/// simulating.
 #pragma once
 
 #include <algorithm>
@@ -15,32 +16,32 @@ namespace sdsm::sim {
 
 class Topology;
 
-/// Of a measured region.
+/// Lower bounds of a measured region's time.
 struct Baselines {
-  /// The greatest of any thread: its computing, and its faults, diffs, barriers, locks and atomic operations, each at
-  /// its cost. Nobody ever waits for another thread. Where the initial thread's clock ends the region, the others' sums
-  /// end with their last barrier.
+  /// Largest sum over the threads: a thread's computing, faults, diffs, barriers, locks and atomic operations at their
+  /// costs, without any wait for another thread. Where the initial thread's clock ends the region, the other threads'
+  /// sums end with their last barrier.
   Time counts{};
-  /// The longest chain of the same through the barriers, where threads wait for the last one. Locks, flags, links and
-  /// homes are always free.
+  /// Longest chain of the same actions through the barriers, where threads wait for the last one. Locks, flags, links
+  /// and homes are always free.
   Time critical_path{};
 };
 
 /// A thread's time in both baselines.
 struct Uncontended {
   Time alone{};
-  Time lead{};  ///< of the path over `alone`; may be below zero
-  Time met{};   ///< `alone` when it last met others
+  Time lead{};  ///< of path() over `alone`; may be negative
+  Time met{};   ///< `alone` when the thread last met others
 
   Time path() const { return alone + lead; }
   void spend(Time duration) { alone += duration; }
-  /// `last`: the path of the last of those that met, who all take so long to synchronise.
+  /// Meets others. `last` is the longest path among them; each spends `synchronisation`.
   void meet(Time last, Time synchronisation = {}) {
     lead = last - alone;
     spend(synchronisation);
     met = alone;
   }
-  /// Goes on when another thread's message is there, which took so long, and was sent when its path was `sent`.
+  /// Receives a message that its sender sent when its path was `sent`; `way` is the message's time.
   void receive(Time sent, Time way) {
     const Time received = std::max(path(), sent + way);
     spend(way);
@@ -48,13 +49,13 @@ struct Uncontended {
   }
 };
 
-/// How long messages take on links that nobody else uses.
+/// Computes how long messages take on links that nobody else uses.
 class IdleNetwork {
  public:
   IdleNetwork(const Topology& topology, WireModel model, const CostModel& costs)
       : topology_(topology), model_(model), costs_(costs) {}
 
-  /// Zero within a node. Throws std::invalid_argument if there is no route.
+  /// Returns zero within a node. Throws std::invalid_argument if there is no route.
   Time time(NodeId from, NodeId to, Bytes payload) {
     if (from == to) return {};
     const Bytes bytes = costs_.on_wire(payload);
@@ -66,7 +67,7 @@ class IdleNetwork {
     if (recent.key != key) recent = {key, look_up(key, from, to, bytes)};
     return recent.time;
   }
-  /// A message and its answer.
+  /// Time of a message and its answer.
   Time both_ways(NodeId from, NodeId to, Bytes payload) { return time(from, to, payload) + time(to, from, payload); }
 
  private:
@@ -77,20 +78,20 @@ class IdleNetwork {
   const CostModel& costs_;
   std::unordered_map<std::uint64_t, Time> known_;  ///< by nodes and payload
   struct Recent {
-    std::uint64_t key = 0;  ///< none: no message goes from node 0 to itself
+    std::uint64_t key = 0;  ///< 0 marks an empty entry: no message goes from node 0 to itself
     Time time{};
   };
   std::array<Recent, 256> recent_{};
 };
 
-/// The threads' times at the bounds of the measured region.
+/// Holds the threads' times at the bounds of the measured region.
 class BaselineWindow {
  public:
   void begin(std::vector<Uncontended> threads) { begin_ = std::move(threads); }
   void end(std::vector<Uncontended> threads) { end_ = std::move(threads); }
 
-  /// `last`: the threads' times when all have ended, for a region that nothing else ends. Where the initial thread's
-  /// clock ends it, the critical path is that to this thread.
+  /// `last` are the threads' times at the end of the run, for a region without another end. Where the initial thread's
+  /// clock ends the region, the critical path leads to this thread.
   Baselines between(const std::vector<Uncontended>& last) const;
 
  private:

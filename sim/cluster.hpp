@@ -1,5 +1,5 @@
-/// The simulated cluster: what its threads share. Timers drive requests, diffs and hand-overs of locks; only a thread's
-/// own actor ever blocks.
+/// The simulated cluster: state that its threads share. Timers drive requests, diffs and hand-overs of locks; only a
+/// thread's own actor ever blocks.
 #pragma once
 
 #include <cstdint>
@@ -42,27 +42,27 @@ namespace sdsm::sim {
 
 /// Options of one run, beside the platform.
 struct RunOptions {
-  double compute_factor = 1;  ///< target's compute time for each second of the trace's
-  double memory_bound = 0;    ///< share of the computing that waits for memory, 0 to 1
-  bool is_noisy = false;      ///< whether processors have the platform's system noise
+  double compute_factor = 1;  ///< seconds on the target for each second of the trace
+  double memory_bound = 0;    ///< share of the computing time that waits for memory, 0 to 1
+  bool is_noisy = false;      ///< simulate the platform's system noise
   double jitter = 0;  ///< coefficient of variation of a lognormal factor on each processor part of a remote fault
   std::uint64_t seed = 1;
-  std::optional<Bytes> page;     ///< empty: of the size with which the platform's costs were measured
-  bool full_page_diffs = false;  ///< every written page's diff is the whole page
+  std::optional<Bytes> page;     ///< empty: the page size at which the platform's costs were measured
+  bool full_page_diffs = false;  ///< count the whole page as the diff of each written page
   ProtocolKind protocol = ProtocolKind::scash;
   jiajia::Rules jiajia{.scope = jiajia::Scope::openmp};
-  std::vector<RegionId> privatized;  ///< under JIAJIA: regions whose pages a fork sends to everybody
-  Bytes privatized_pages;            ///< those that are used
-  std::uint32_t prefetch = 0;        ///< pages that a fetch brings beside its own, at most
+  std::vector<RegionId> privatized;  ///< under JIAJIA: a fork sends the pages of these regions to all processes
+  Bytes privatized_pages;            ///< size of the used ones
+  std::uint32_t prefetch = 0;        ///< largest number of further pages that a fetch brings
   HeapPlacement placement = HeapPlacement::as_asked;
-  bool whole_run = false;                   ///< measure everything, not the region between the clock calls
-  bool page_figures = false;                ///< keep what each page cost each thread
-  bool readings = false;                    ///< keep what each reading of the clock gives
+  bool whole_run = false;                   ///< measure everything, not only the region between the clock calls
+  bool page_figures = false;                ///< keep each page's costs for each thread
+  bool readings = false;                    ///< keep each value that the program's clock returns
   std::optional<Atomics> atomics;           ///< empty: as the platform says
   timelines::Timeline* timeline = nullptr;  ///< shows the run
 };
 
-/// A message of the protocol between processes. Some kinds are not counted, and have none here.
+/// A message of the protocol between processes. Uncounted kinds have no `kind`.
 struct Outgoing {
   ProcessId from{};
   ProcessId to{};
@@ -82,37 +82,37 @@ class Cluster {
   ProcessId home_of_page(PageId page) const {
     return homes[index_of(page.region)].home(page.index, layout.processes());
   }
-  /// Whether the page gets its memory on the node now that the node uses it, which costs something.
+  /// Whether the node's first use of the page allocates its memory, which costs time.
   bool gets_memory(NodeId node, PageId page) { return first_uses.use(node, page) && !has_from_start(node, page); }
-  /// The home of a page that is placed by first touch. Simulated time decides who comes first, so this blocks the
-  /// thread's actor until simulated time has reached the thread's.
+  /// Returns the home of a page that is placed by first touch. Simulated time decides which thread is first, so this
+  /// blocks the thread's actor until simulated time has reached the thread's.
   ProcessId first_toucher(Thread& thread, PageId page);
-  /// A processor part of a remote fault, times a lognormal factor of mean 1. Each part has a draw of its own, as the
-  /// home's processor and the requester's are independent.
+  /// Multiplies a processor part of a remote fault by a lognormal factor of mean 1. Each part has its own draw, as the
+  /// home's and the requester's processors are independent.
   Time jittered(Time part);
-  /// How long work of that process's processor takes from now on, with the system's noise.
+  /// Returns how long work of the process's processor takes from now on, with the system's noise.
   Time noisy(ProcessId process, Time work) { return noise.stretched(process, clock.now(), work); }
 
-  /// Pages on their way to a node of several processes. A companion that needs one waits until it has arrived.
-  /// await_arrival() blocks the thread's actor; its caller charges the time.
+  /// Tracks pages that are on their way to a node of several processes. Another process of the node that needs one
+  /// waits until it arrives. await_arrival() blocks the thread's actor; its caller charges the time.
   void await_arrival(Thread& thread, PageId page);
   void begin_arrival(NodeId node, PageId page) { arriving_[index_of(node)].push_back({page, {}}); }
   void end_arrival(NodeId node, PageId page);
   bool is_arriving(NodeId node, PageId page) const;
 
-  /// Times of computing in a trace are off by about so much each (1 us, scaled as they are): what the tracer takes off
-  /// for its own trap is its cost elsewhere. Measured: up to 0.7 us on a busy machine.
+  /// Error of each computing time in a trace: 1 us, scaled as the times are, because the tracer subtracts its trap's
+  /// cost as measured elsewhere. The measured error is up to 0.7 us on a busy machine.
   Time trace_resolution() const { return from_seconds(1e-6 * options.compute_factor); }
 
   /// Sends the message from node to node, as Network::send() does, and shows it. Where messages are acknowledged, it
-  /// waits for its turn among those of its sender.
+  /// waits behind its sender's earlier ones.
   void send(const Outgoing& message, std::function<void()> arrived);
 
-  /// Notes that the thread's own time comes to faults of this kind, on each of the pages.
+  /// Records that the thread takes a fault of this kind on each of the pages, at its own time.
   void note_faults(const Thread& thread, std::size_t kind, PageId first, std::uint64_t pages) {
     if (options.timeline != nullptr || options.page_figures) show_faults(thread, kind, first, pages);
   }
-  /// Adds to the page's figures, if the options ask for them and the measured region has begun.
+  /// Adds to the page's figures if the options ask for them and the measured region has begun.
   void note(ProcessId process, PageId page, const trace::PageFigures& figures) {
     if (options.page_figures && window.contains(clock.now())) page_book[{page, process}] += figures;
   }
@@ -122,13 +122,13 @@ class Cluster {
   const Layout layout;
   const CostModel& costs;
   const RunOptions options;
-  const Tables& tables;  ///< of its protocol
+  const Tables& tables;  ///< the protocol's
   const Bytes page_size;
   const std::uint16_t page_words;
   Window window;
   std::vector<RegionHomes> homes;
   std::vector<bool> has_prefetch;           ///< by region
-  std::vector<RegionId> unnoticed_regions;  ///< whose homes write them unseen
+  std::vector<RegionId> unnoticed_regions;  ///< their homes write them without a fault
   FirstTouchHomes first_touches;            ///< of regions whose homes[] say first_touch
   const RegionId administrative_region;
   std::vector<Processors> processors;  ///< by node
@@ -146,10 +146,10 @@ class Cluster {
   bool extrapolated_barrier = false;
   bool extrapolated_lock = false;
   std::optional<ProcessId> ended_by;  ///< Program::ended_by
-  bool has_ended = false;             ///< by it
-  bool has_unknown_turns = false;     ///< an ordered region of an older trace went when it came
+  bool has_ended = false;             ///< thread `ended_by` has ended the program
+  bool has_unknown_turns = false;     ///< an ordered region of an older trace ran in order of arrival
   bool extrapolated_atomic = false;
-  /// There was a fence or an atomic operation at a home: from then on changes go home before a thread waits at a
+  /// A fence or an atomic operation at a home has occurred: from then on changes go home before a thread waits at a
   /// barrier.
   bool has_flags = false;
   std::uint64_t remote_faults = 0;
@@ -158,19 +158,19 @@ class Cluster {
   trace::PageBook page_book;  ///< by the trace's regions
   trace::Readings readings;
   std::optional<ReplayedOrder> order;
-  std::optional<Spins> spins;  ///< if the trace has any
+  std::optional<Spins> spins;  ///< present if the trace has spins
   std::unique_ptr<Room> room;
   std::unique_ptr<IdleNetwork> idle;
   BaselineWindow baselines;
-  /// Of all threads, at this moment.
+  /// Returns the present value of each thread.
   std::vector<Uncontended> uncontended() const;
 
-  /// The thread that ends the program is at its end: the others are cut. To be called by its actor.
+  /// Ends the program for all threads. The actor of the thread that ends it calls this.
   void end_program();
 
  private:
-  /// Process 0 has the program's variables in its memory before main begins, zeros as well, and sends what the program
-  /// places elsewhere there.
+  /// How a region's variables come into memory. Process 0 has the program's variables in its memory before main begins,
+  /// zeros as well, and sends those that the program places elsewhere.
   enum class Variables : std::uint8_t { none, at_start, placed };
   bool has_from_start(NodeId node, PageId page) const;
   void show_faults(const Thread& thread, std::size_t kind, PageId first, std::uint64_t pages);

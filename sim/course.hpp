@@ -1,4 +1,4 @@
-/// Plays courses: what a thread does at a synchronisation, as the protocol says (models/protocol/course.hpp).
+/// Plays courses: the steps of a thread at a synchronisation, which the protocol defines (models/protocol/course.hpp).
 #pragma once
 
 #include <functional>
@@ -12,11 +12,11 @@ namespace sdsm::sim {
 
 using Then = std::function<void()>;
 
-/// Sends the message of a step, and calls `then` when the thread may go on: of `ask` when it has the answer.
+/// Sends the message of a step and calls `then` when the thread may go on; after `ask` that is when it has the answer.
 template <typename Step>
 using ExchangeOf = std::function<void(const Step& step, Then then)>;
 
-/// How steps are done. Each calls `then` when its step is done.
+/// Functions that do the steps. Each calls `then` at its end.
 template <typename Step>
 struct StepDoers {
   std::function<void(Then then)> flush;
@@ -25,7 +25,7 @@ struct StepDoers {
   std::function<void(Then then)> apply = {};  ///< empty: answers carry no notices
 };
 
-/// Does the steps one after another, then `done`.
+/// Does the steps in order, then calls `done`.
 template <typename Step>
 void play_on(std::span<const Step> course, const std::shared_ptr<const StepDoers<Step>>& doers, Then done) {
   if (course.empty()) return done();

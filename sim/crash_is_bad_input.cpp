@@ -14,13 +14,13 @@
 namespace sdsm::sim {
 namespace {
 
-/// SimGrid's first line without its head, as in "[0.000000] FILE:69: [root/CRITICAL] There are ...".
+/// Returns SimGrid's first line without its head, as in "[0.000000] FILE:69: [root/CRITICAL] There are ...".
 std::string_view reason_in(std::string_view printed) {
   constexpr std::string_view head = "CRITICAL] ";
   if (const auto begin = printed.find(head); begin != std::string_view::npos)
     printed.remove_prefix(begin + head.size());
   printed = printed.substr(0, printed.find('\n'));
-  if (printed.ends_with('.')) printed.remove_suffix(1);  // it becomes part of a sentence
+  if (printed.ends_with('.')) printed.remove_suffix(1);  // the reason becomes part of a sentence
   return printed;
 }
 
@@ -52,7 +52,7 @@ CrashIsBadInput::~CrashIsBadInput() {
   if (kept_ >= 0) close(kept_);
 }
 
-/// Allocates nothing, as it may have been the heap's functions that failed.
+/// Allocates nothing, as the heap's own functions may have failed.
 void CrashIsBadInput::report(int) {
   std::array<char, 4096> printed, line;
   std::size_t length = 0;

@@ -6,10 +6,9 @@
 
 namespace sdsm::sim {
 
-/// SimGrid ends the process on some bad platforms: by abort(), after printing the reason with a place in its own code,
-/// or by a segmentation fault, for a zone without any route. While a CrashIsBadInput lives, both end the process with
-/// status 2 and one line that has SimGrid's reason. Other output of SimGrid goes to stderr when the object dies. There
-/// may be one at a time.
+/// Turns SimGrid's crashes on bad platforms into exit status 2 with one line that has SimGrid's reason. SimGrid calls
+/// abort() after printing the reason with a place in its own code; a zone without any route ends in a segmentation
+/// fault. SimGrid's other output goes to stderr when this object dies. Only one may exist at a time.
 class CrashIsBadInput {
  public:
   explicit CrashIsBadInput(const std::filesystem::path& platform);
@@ -20,11 +19,11 @@ class CrashIsBadInput {
  private:
   static void report(int signal);
 
-  /// For the signal handler, to which nothing can be passed.
+  /// The object that the signal handler reports for, as nothing can be passed to it.
   static CrashIsBadInput* current_;
   std::string name_;
-  int kept_ = -1;    ///< keeps what is printed meanwhile; -1 if nothing can
-  int errors_ = -1;  ///< stderr as it was
+  int kept_ = -1;    ///< collects what is printed meanwhile; -1 if nothing can
+  int errors_ = -1;  ///< the original stderr
   void (*abort_before_)(int);
   void (*fault_before_)(int);
 };

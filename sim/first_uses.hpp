@@ -1,4 +1,4 @@
-/// Which pages nodes have used, or which twins: the system gives each its memory when it is used for the first time.
+/// Tracks each node's first use of each page, or twin: the system allocates its memory then.
 #pragma once
 
 #include <bitset>
@@ -11,10 +11,10 @@ namespace sdsm::sim {
 
 class FirstUses {
  public:
-  /// `counts`: whether first uses cost something; if not, none is told.
+  /// `counts`: whether first uses cost time; if not, use() always returns false.
   explicit FirstUses(bool counts) : counts_(counts) {}
 
-  /// `node` uses `page`, its own or a copy: whether for the first time.
+  /// Returns whether this is the node's first use of the page, its own or a copy.
   bool use(NodeId node, PageId page) {
     if (!counts_) return false;
     while (seen_.size() <= index_of(node)) seen_.emplace_back();

@@ -11,26 +11,26 @@
 
 namespace sdsm::sim {
 
-/// What a thread tells of a flag.
+/// What a thread posts to a flag.
 struct FlagPost {
-  std::optional<std::uint64_t> count;  ///< what it counts now; nothing: one more
-  std::int32_t given_back = 0;         ///< of a Demand's object: what was added when it was taken
+  std::optional<std::uint64_t> count;  ///< the new count; nothing: one more
+  std::int32_t given_back = 0;         ///< what a Demand on an object added when it was taken
 };
-/// What a thread waits for.
+/// What a thread waits for at a flag.
 struct FlagWait {
   static constexpr Demand nothing{0, 0};
 
-  std::uint64_t until = 0;  ///< the flag counts so far
-  bool comes = false;       ///< who asks counts, too
-  Demand demand = nothing;  ///< of an object that is taken and given back
+  std::uint64_t until = 0;  ///< least count at which the wait ends
+  bool comes = false;       ///< the waiting thread counts, too
+  Demand demand = nothing;  ///< on an object that is taken and given back
 };
 
-/// A flag of a doacross loop or an object of the C library: it counts, and has the number that demands are for. First
-/// come, first served, among those that may go on. A Waiter has a FlagWait `wait`.
+/// A flag of a doacross loop or an object of the C library: it has a count, and a number for demands. Among the waiters
+/// that may go on, the first to come goes first. A Waiter has a FlagWait `wait`.
 template <typename Waiter>
 class Flag {
  public:
-  /// Both return who may go on now.
+  /// ask() and post() return the waiters that may go on now.
   std::vector<Waiter> ask(Waiter waiter) {
     if (waiter.wait.comes) ++count_;
     waiting_.push_back(std::move(waiter));

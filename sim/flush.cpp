@@ -44,7 +44,7 @@ void Flush::next_piece() {
   const NodeId to = cluster_.layout.node_of(diff.home);
   thread_.uncontended.spend(local + (diff.local ? Time{} : cluster_.idle->time(thread_.node(), to, piece)));
   if (diff.local) {
-    // The home is the same memory: the work is charged, nothing crosses the network.
+    // The home uses the same memory: the work is charged, nothing crosses the network.
     cluster_.clock.at(now + cluster_.noisy(thread_.id(), local), [this] { next_piece(); });
     return;
   }

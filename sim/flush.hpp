@@ -11,7 +11,7 @@ namespace sdsm::sim {
 class Cluster;
 class Thread;
 
-/// One process's diffs on their way home, one piece after another: flushes of one process are serial.
+/// Sends one process's diffs home, one piece after another: a process's flushes are serial.
 class Flush {
  public:
   Flush(Cluster& cluster, Thread& thread) : cluster_(cluster), thread_(thread) {}

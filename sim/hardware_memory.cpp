@@ -1,6 +1,6 @@
-/// Hardware shared memory of one node: touches cost nothing beyond the program's own computing. Threads pay where they
-/// meet: at barriers what EPCC measured with so many threads, and for a lock that another thread had last, a flag, or a
-/// store that they wait for what EPCC measured of a lock that all want: a cache line that comes from another processor.
+/// Hardware shared memory of one node: touches cost nothing beyond the program's own computing. A barrier costs what
+/// EPCC measured with so many threads. A lock that another thread had last, a flag, or a store for which a thread waits
+/// costs what EPCC measured of a lock that all want: a cache line that comes from another processor.
 
 #include <algorithm>
 #include <deque>
@@ -22,7 +22,6 @@ using hardware::Cost;
 using hardware::CostByThreads;
 using Then = std::function<void()>;
 
-/// What the threads share.
 class HardwareRoom final : public Room {
  public:
   explicit HardwareRoom(Cluster& cluster) : cluster_(cluster) {}
@@ -37,7 +36,7 @@ class HardwareRoom final : public Room {
     if (!cluster_.costs.is_measured(CostByThreads::lock, threads)) cluster_.extrapolated_lock = true;
     return cluster_.costs.by_threads(CostByThreads::lock, threads);
   }
-  /// A cache line goes from one of the run's threads to another.
+  /// A cache line moves between two of the run's threads.
   Time hand_off() { return lock_of(cluster_.layout.processes()); }
   Time atomic() {
     const Time measured = cluster_.costs.costs().further(Cost::atomic);
@@ -61,7 +60,6 @@ class HardwareRoom final : public Room {
     gathering_.erase(team);
   }
 
-  /// For the baselines.
   static void meet_undelayed(const std::vector<Member>& members, Time duration) {
     Time last{};
     for (const Member& member : members) last = std::max(last, member.thread->uncontended.path());
@@ -188,7 +186,7 @@ class HardwareMemory final : public Memory {
     thread_.account.count(cluster_.clock.now(), [](Tally& tally) { ++tally.locks; });
   }
 
-  /// Between a load and its compare-exchange lie nanoseconds: none is refused.
+  /// Refuses nothing, as only nanoseconds lie between a load and its compare-exchange.
   std::optional<Moment> operate(const WordOperation&, ProcessId, bool) override {
     thread_.spend(Spent::lock, room_.atomic());
     return std::nullopt;

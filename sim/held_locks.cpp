@@ -11,7 +11,7 @@ namespace sdsm::sim {
 void HeldLocks::take(LockId lock, bool only_tries) {
   std::vector<LockId> wanted{lock};
   if (!only_tries || held_.empty() || claim(wanted, 0) == wanted.end()) return ask(lock, only_tries);
-  // Those that it has taken since it last waited for one: std::lock waits for the first, and tries the others.
+  // The locks since the thread last waited for one: std::lock waits for the first and tries the others.
   for (bool goes_on = true; goes_on && !held_.empty();) {
     const Held last = held_.back();
     goes_on = last.was_tried;
@@ -19,7 +19,7 @@ void HeldLocks::take(LockId lock, bool only_tries) {
       give(last.lock);
       wanted.push_back(last.lock);
     } else {
-      held_.pop_back();  // another thread has given it back
+      held_.pop_back();  // another thread has released it
     }
   }
   take_together(std::move(wanted));
@@ -37,7 +37,7 @@ void HeldLocks::give_all() {
     if (memory_.has(last)) {
       give(last);
     } else {
-      held_.pop_back();  // another thread has given it back
+      held_.pop_back();  // another thread has released it
     }
   }
 }
@@ -55,8 +55,8 @@ void HeldLocks::ask(LockId lock, bool only_tries) {
   held_.push_back({lock, only_tries});
 }
 
-/// Chance ends the rounds of threads that thwart each other on a machine. Here they might meet for ever in the same
-/// way.
+/// Breaks a livelock of threads whose attempts always collide. On a machine chance does that; here they would collide
+/// for ever in the same way.
 void HeldLocks::pause(int round) {
   constexpr int even_rounds = 8, longest = 10;
   if (round < even_rounds) return;
@@ -66,7 +66,7 @@ void HeldLocks::pause(int round) {
   thread_.spend(Spent::lock, std::chrono::microseconds(chance() % (unit_us << std::min(round - even_rounds, longest))));
 }
 
-/// As the C++ library's std::lock: waits for the lock that it did not get, tries the others, and gives back what it has
+/// Takes the locks as the C++ library's std::lock does: waits for the missing lock, tries the others, and releases all
 /// if another thread has one of them.
 void HeldLocks::take_together(std::vector<LockId> wanted) {
   for (int round = 0;; ++round) {

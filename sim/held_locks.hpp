@@ -1,5 +1,5 @@
-/// The locks of a thread whose program only tries to take some of them (omp_test_lock, std::scoped_lock): in the trace
-/// it got them; in simulated time another thread may have one just then.
+/// The locks of a thread whose program only tries to take some of them (omp_test_lock, std::scoped_lock). The thread
+/// got them in the trace, but in simulated time another thread may hold one.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace sdsm::sim {
 
-/// Its functions may block the thread's actor.
+/// Tracks a thread's locks. Its functions may block the thread's actor.
 class HeldLocks {
  public:
   HeldLocks(Thread& thread, Memory& memory) : thread_(thread), memory_(memory) {}
@@ -24,7 +24,7 @@ class HeldLocks {
     LockId lock;
     bool was_tried;
   };
-  /// At one moment of simulated time: all or none.
+  /// Claims all of the locks or none, at one moment of simulated time. Returns the first that is missing.
   std::vector<LockId>::const_iterator claim(const std::vector<LockId>& wanted, std::size_t from);
   void pause(int round);
   void ask(LockId lock, bool only_tries);
@@ -32,7 +32,7 @@ class HeldLocks {
 
   Thread& thread_;
   Memory& memory_;
-  std::vector<Held> held_;  ///< in the order in which they were taken
+  std::vector<Held> held_;  ///< in the order of taking
 };
 
 }  // namespace sdsm::sim

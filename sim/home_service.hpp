@@ -11,14 +11,14 @@ namespace sdsm::sim {
 
 class Cluster;
 
-/// Serves the requests at each home, one after another, first come, first served.
+/// Serves the requests at each home in order of arrival, one after another.
 class HomeService {
  public:
   explicit HomeService(Cluster& cluster, std::uint32_t processes) : cluster_(cluster), free_at_(processes) {}
 
   /// A request has arrived that costs `duration` of processor time at `home`. Calls `done` when it is served. If all
-  /// processors of the node compute, the time is stolen from the home's own thread. A home that computes answers only
-  /// after the interrupt delay.
+  /// processors of the node compute, the home's own thread loses the time. A home that computes answers only after the
+  /// interrupt delay.
   void serve(ProcessId home, Time duration, std::function<void()> done);
 
  private:

@@ -1,4 +1,4 @@
-/// Where a simulated thread's intervals come from: a trace file, or a microbenchmark made up in memory.
+/// Provides a simulated thread's intervals, from a trace file or from a microbenchmark in memory.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@ namespace sdsm::sim {
 class IntervalSource {
  public:
   virtual ~IntervalSource() = default;
-  /// The next interval, or nullptr after the last; valid until the next call.
+  /// Returns the next interval, or nullptr after the last; valid until the next call.
   virtual const trace::Interval* next() = 0;
 };
 

@@ -1,6 +1,6 @@
-/// JIAJIA in simulated time: each process has copies of its own, and what it hears of others' writes comes with the
-/// answers of locks' and the barrier's managers. A message costs its sender's and its receiver's processor as
-/// jiajia.message.* say; one to the process itself costs nothing.
+/// JIAJIA in simulated time: each process has its own copies, and the answers of the lock and barrier managers carry
+/// the notices of others' writes. A message costs its sender's and its receiver's processor as jiajia.message.* say; a
+/// message to the process itself is free.
 
 #include <fmt/format.h>
 
@@ -38,15 +38,15 @@ using jiajia::SyncObject;
 using jiajia::with_notices;
 using Step = jiajia::courses::Step;
 
-/// What a barrier, or a fork by broadcast, tells everybody.
+/// What a barrier's answer, or a fork by broadcast, carries to all processes.
 struct News {
   std::vector<jiajia::BarrierNotice> notices;
-  std::optional<Time> forked;  ///< when the master came to it, if it is a fork
+  std::optional<Time> forked;  ///< when the master arrived, if this is a fork
   bool meets = false;          ///< a barrier follows the fork's message
-  Time path{};                 ///< of the master in the baselines, before it sends a fork
+  Time path{};                 ///< the master's path in the baselines before it sends a fork
 };
 
-/// What all processes of a cluster share, and the messages between them.
+/// State that all processes of a cluster share, and the messages between them.
 class JiajiaRoom final : public Room {
  public:
   explicit JiajiaRoom(Cluster& cluster)
@@ -69,7 +69,7 @@ class JiajiaRoom final : public Room {
   jiajia::ProcessPages& pages(ProcessId process) { return pages_[index_of(process)]; }
 
   ProcessId home(PageId page, ProcessId placed) const { return homes_.home(page, placed); }
-  /// How many of `pages` adjacent ones, of which all were placed there, have the home of the first.
+  /// Returns how many of `pages` adjacent pages, all placed at one home, now have the first one's home.
   std::uint64_t alike(PageId first, std::uint64_t pages, ProcessId placed) const {
     if (homes_.epoch() == 0) return pages;
     const ProcessId one = home(first, placed);
@@ -78,13 +78,13 @@ class JiajiaRoom final : public Room {
     return alike;
   }
   ProcessId home(PageId page) const {
-    // Only a page that was touched has notices.
+    // Only a touched page has notices.
     const bool is_first_touch = cluster_.homes[index_of(page.region)].placement == Placement::first_touch;
     return home(page, is_first_touch ? *cluster_.first_touches.home(page) : cluster_.home_of_page(page));
   }
 
-  /// One message after another, as the sender's processor, which does nothing else, gets to them. Calls `sent` when it
-  /// is done, and `arrived` when the receiver has taken in all of them.
+  /// Sends messages one after another; the sender's processor does nothing else. Calls `sent` at its end, and `arrived`
+  /// when the receiver has processed all of them.
   void send(ProcessId from, ProcessId to, const std::vector<Message>& messages, const Then& sent, const Then& arrived) {
     if (from == to) {
       arrived();
@@ -110,7 +110,7 @@ class JiajiaRoom final : public Room {
     }
   }
 
-  /// The same by a process that serves others, whatever its thread does, to one that waits for it.
+  /// Sends an answer from a process that serves others, whatever its thread does, to one that waits for it.
   void answer(ProcessId from, ProcessId to, const std::vector<Message>& messages, const Then& arrived) {
     if (from == to) return arrived();
     const auto open = std::make_shared<std::size_t>(messages.size());
@@ -129,7 +129,7 @@ class JiajiaRoom final : public Room {
     }
   }
 
-  /// For the baselines: how long until the receiver has taken in all letters, if nothing else is on its way.
+  /// Time in the baselines until the receiver has processed all messages, on an idle network.
   Time undelayed(ProcessId from, ProcessId to, const std::vector<Message>& messages) {
     if (from == to) return {};
     Time leaves{}, taken{};
@@ -139,7 +139,7 @@ class JiajiaRoom final : public Room {
     }
     return taken;
   }
-  /// The same of an answer: who waits for it takes in its letters while others come.
+  /// Time in the baselines of an answer: its receiver waits, and processes each message while others arrive.
   Time undelayed_answer(ProcessId from, ProcessId to, const std::vector<Message>& messages) {
     if (from == to) return {};
     Time leaves{}, taken{};
@@ -149,17 +149,17 @@ class JiajiaRoom final : public Room {
     }
     return taken;
   }
-  /// What letters to another process take the sender's processor.
+  /// Processor time of the sender for messages to another process.
   Time sending(ProcessId from, ProcessId to, const std::vector<Message>& messages) const {
     Time all{};
     for (const Message& message : messages) all += from == to ? Time{} : sending(message);
     return all;
   }
-  /// Diffs, until the answers of all homes are there.
+  /// Time in the baselines until all homes have acknowledged the diffs.
   Time undelayed_diffs(ProcessId from, const std::vector<std::pair<ProcessId, Message>>& diffs) {
     static constexpr Message answer{MessageKind::DIFFGRANT, Bytes{0}};
     Time leaves{}, done{};
-    std::map<ProcessId, Time> busy;  // homes, until when
+    std::map<ProcessId, Time> busy;  // each home's processor is busy until then
     for (const auto& [home, message] : diffs) {
       if (home == from) continue;
       leaves += sending(message);
@@ -169,7 +169,6 @@ class JiajiaRoom final : public Room {
     }
     return done;
   }
-  /// In the baselines, who meets waits for the last one.
   template <typename Waiting>
   void meet_undelayed(const Waiting& waiting) {
     Time last{};
@@ -191,16 +190,16 @@ class JiajiaRoom final : public Room {
     locks_[lock].give_back();
     grant_next(lock);
   }
-  /// Barriers of all processes, so far.
+  /// Number of barriers of all processes so far.
   std::uint64_t barriers() const { return barriers_; }
   ProcessId manager(LockId lock) const { return manager_of(lock, cluster_.layout.processes()); }
 
-  /// At a flag's manager.
+  /// At the flag's manager: `by` posts to the flag.
   void post(std::uint64_t flag, ProcessId by, const FlagPost& posted, const std::vector<Notice>& handed) {
     notices_[index_of(manager_of_flag(flag))].release({SyncObject::Kind::flag, flag}, by, handed);
     let_go_on(flag, flags_[flag].post(posted));
   }
-  /// `handed`: by a thread that others wait for, too, as at a library's barrier.
+  /// At the flag's manager: `by` waits, and hands its notices on if others wait for it too, as at a library's barrier.
   void wait(std::uint64_t flag, ProcessId by, FlagWait wait, const std::vector<Notice>& handed, Granted granted) {
     if (wait.comes) notices_[index_of(manager_of_flag(flag))].release({SyncObject::Kind::flag, flag}, by, handed);
     let_go_on(flag, flags_[flag].ask({by, wait, std::move(granted)}));
@@ -209,7 +208,7 @@ class JiajiaRoom final : public Room {
     return sdsm::manager_of_flag(flag, cluster_.layout.processes());
   }
 
-  /// At the barrier's manager: a thread has come to a barrier of a part of the threads, and tells all that it knows.
+  /// At the barrier's manager: a thread arrives at a barrier of a part of the threads, with all notices that it knows.
   void arrive_in_part(std::uint32_t team, ProcessId by, std::optional<Time> forks, const std::vector<Notice>& handed,
                       std::function<void(const std::vector<Notice>&, std::optional<Time>)> through) {
     const SyncObject object{SyncObject::Kind::team, team};
@@ -227,15 +226,15 @@ class JiajiaRoom final : public Room {
     }
   }
 
-  /// Whether a message begins a region of so many threads.
+  /// Whether a broadcast message begins a region of so many threads.
   bool forks_by_broadcast(std::uint32_t team) const {
     return rules_.fork_by_broadcast && team == cluster_.layout.processes();
   }
-  /// Whether others than the master may have changed memory since the last barrier of all.
+  /// Whether other threads than the master may have changed memory since the last barrier of all.
   bool met_in_part() const { return met_in_part_; }
 
-  /// The master tells all others that a region begins, and what it wrote. Its processor's part of a message is paid
-  /// once. Calls `sent` when it is done.
+  /// The master announces a region and its writes to all others. Its processor's part of the broadcast is paid once.
+  /// Calls `sent` at the end.
   void fork(ProcessId master, Time came, const std::vector<PageId>& notes, const Then& sent) {
     const auto news = std::make_shared<News>();
     news->forked = came;
@@ -277,7 +276,7 @@ class JiajiaRoom final : public Room {
       });
     }
   }
-  /// In the baselines, a worker begins a region when the fork's message is there.
+  /// In the baselines, a worker begins a region when the fork's message arrives.
   void take_undelayed(ProcessId worker, ProcessId master, const News& news, const std::vector<Message>& messages) {
     cluster_.thread(worker).uncontended.receive(news.path, undelayed_answer(master, worker, messages));
   }
@@ -287,8 +286,8 @@ class JiajiaRoom final : public Room {
     if (fork.news) begin_region(fork);
   }
 
-  /// At thread `by`, for whose stores another one waits in a loop of its own. It answers when its changes are at home:
-  /// amid an interval that is only after its end.
+  /// At thread `by`: `asker` waits in a loop of its own for its stores. The answer follows when its changes are at
+  /// home; during an interval, that is only after the interval's end.
   void ask_for_stores(ProcessId by, std::uint64_t events, ProcessId asker, const Granted& granted) {
     const bool is_amid = cluster_.spins->begun(by) >= events && !resting_[index_of(by)];
     cluster_.spins->ask(by, is_amid ? cluster_.spins->begun(by) + 1 : events, [=, this] {
@@ -297,10 +296,10 @@ class JiajiaRoom final : public Room {
       hand(by, object, asker, MessageKind::ACQGRANT, granted);
     });
   }
-  /// Whether all that the thread changed is on its way home.
+  /// Records whether all of the thread's changes are on their way home.
   void rests(ProcessId process, bool rests) { resting_[index_of(process)] = rests; }
 
-  /// At the barrier's manager: a process has come. `forks`: when it came, if it is the master of a fork.
+  /// At the barrier's manager: a process arrives. `forks` is its arrival time if it is the master of a fork.
   void arrive(ProcessId process, const std::vector<PageId>& notes, const std::vector<PageId>& fetched,
               std::optional<Time> forks, Through through) {
     met_.arrive(process, notes, fetched);
@@ -329,10 +328,10 @@ class JiajiaRoom final : public Room {
     std::map<ProcessId, std::function<void(const std::vector<Notice>&, std::optional<Time>)>> waiting;
   };
 
-  /// A process's next region.
+  /// The next region of a process.
   struct Fork {
-    std::shared_ptr<const News> news;  ///< once it has come
-    Through through;                   ///< once the process waits for it
+    std::shared_ptr<const News> news;  ///< empty until the message arrives
+    Through through;                   ///< empty until the process waits for it
   };
   void arrive_fork(std::uint32_t to, const std::shared_ptr<const News>& news) {
     forks_[to].news = news;
@@ -344,7 +343,7 @@ class JiajiaRoom final : public Room {
   }
 
   static Bytes payload_of(const Message& message) { return jiajia::header + message.data; }
-  /// The sender's and the receiver's part of it.
+  /// Processor time of the sender and of the receiver.
   Time sending(const Message& message) const {
     return cluster_.costs.message_local(payload_of(message)) - receiving(message) + logged();
   }
@@ -355,7 +354,7 @@ class JiajiaRoom final : public Room {
     return cluster_.idle->time(cluster_.layout.node_of(from), cluster_.layout.node_of(to), payload_of(message));
   }
 
-  /// What a process takes longer for a fault, and for a message that it sends.
+  /// Extra time for each fault, and for each message that a process sends.
   Time logged() const { return cluster_.costs.costs().further(jiajia::Cost::log); }
 
   void grant_next(LockId lock) {
@@ -369,7 +368,7 @@ class JiajiaRoom final : public Room {
     }
   }
 
-  /// Answers with the object's notices that `to` has yet to hear of.
+  /// Answers with the object's notices that `to` has not received.
   void hand(ProcessId manager, SyncObject object, ProcessId to, MessageKind message, const Granted& granted) {
     std::vector<Notice> notices = notices_[index_of(manager)].grant(object, to);
     std::erase_if(notices, [&](const Notice& notice) { return !is_handed(rules_, home(notice.page), to); });
@@ -408,7 +407,7 @@ class JiajiaRoom final : public Room {
   std::deque<jiajia::LockNotices> notices_;  ///< by manager
   std::map<LockId, LockQueue<LockWaiter>> locks_;
   std::map<std::uint64_t, Flag<FlagWaiter>> flags_;
-  std::map<std::uint32_t, Part> parts_;  ///< barriers, by threads of the team
+  std::map<std::uint32_t, Part> parts_;  ///< barriers of a part of the threads, by team size
   std::vector<bool> resting_;            ///< by process
   jiajia::BarrierNotices met_;
   bool met_in_part_ = false;  ///< threads met at a barrier of a part since the last one of all
@@ -432,7 +431,7 @@ class JiajiaMemory final : public Memory {
     if (is_in_parallel_region_) thread_.account.follow_region();
     joins_ = interval.end.kind == trace::EventKind::join;
   }
-  /// Whoever waits for what this thread stored goes on, once it is home.
+  /// After an interval whose stores others wait for, sends the changes home and lets them go on.
   void finish_interval(std::uint64_t event) override {
     if (joins_) {
       is_in_parallel_region_ = false;
@@ -457,7 +456,7 @@ class JiajiaMemory final : public Memory {
       const auto [pages, kind] = pages_.access_run(page, room_.alike(page, left, touch.home), home, touch.access);
       if (kind) fault(page, pages, *kind, home);
       if (home != thread_.id()) {
-        if (kind) continue;  // the access is made again
+        if (kind) continue;  // the access is repeated
         for (std::uint64_t i = 0; touch.change && i < pages; ++i) {
           pages_.changed({page.region, page.index + i}, touch.change, cluster_.page_words);
         }
@@ -578,13 +577,13 @@ class JiajiaMemory final : public Memory {
   }
 
  private:
-  /// What one synchronisation sends and takes in.
+  /// How one synchronisation exchanges messages and applies notices.
   struct Carried {
     std::function<void(Then then)> apply;
     ExchangeOf<Step> exchange;
   };
 
-  /// No process faults on such a page.
+  /// Whether the fork's message carries the page, so that no process faults on it.
   bool is_sent_with_the_fork(const Touch& touch) const {
     if (!room_.rules().fork_by_broadcast || is_forked_in_part_) return false;
     const auto& privatized = cluster_.options.privatized;
@@ -658,7 +657,7 @@ class JiajiaMemory final : public Memory {
     return why == Arrival::fork_master ? std::optional(came) : std::nullopt;
   }
 
-  /// The wait for it began at `since`. Until the master forks, a worker is idle.
+  /// Leaves a barrier after a wait that began at `since`. A worker is idle until the master forks.
   void leave_barrier(Time since, Arrival why, std::optional<Time> forked) {
     wait_until_forked(since, why, forked);
     thread_.account.count(cluster_.clock.now(), [](Tally& tally) { ++tally.barriers; });
@@ -676,9 +675,9 @@ class JiajiaMemory final : public Memory {
     thread_.waited(Spent::barrier, from);
   }
 
-  /// The initial thread reads the clocks that bound the measured region. Between parallel regions the others may still
-  /// heed the last barrier then, or be on their way to the next one: from a join to the next fork what they count
-  /// belongs to where they hear of the reading, at that fork.
+  /// The initial thread reads the clocks that bound the measured region. Between parallel regions, other threads may
+  /// then still apply the last barrier's notices or approach the next barrier. So from a join to the next fork a
+  /// thread's counts ignore such a reading; it takes effect at that fork.
   void learn_region() {
     if (thread_.id() != ProcessId{0}) thread_.account.learn_region(cluster_.clock.now());
   }
@@ -705,7 +704,7 @@ class JiajiaMemory final : public Memory {
     faults_.fetch(page, number, home, served, costs_.further(jiajia::Cost::log), beside.size());
   }
 
-  /// What comes beside the page.
+  /// Returns the pages that come with `page`.
   std::vector<PageId> prefetched(PageId page) {
     std::vector<PageId> beside;
     const std::uint32_t region = index_of(page.region);
@@ -751,7 +750,6 @@ class JiajiaMemory final : public Memory {
     });
   }
 
-  /// Diffs on their way to their homes.
   struct Diffs {
     std::vector<std::pair<ProcessId, Message>> messages;
     std::size_t sent = 0;
@@ -796,7 +794,7 @@ class JiajiaMemory final : public Memory {
     }
   }
 
-  /// The thread waits until the homes have acknowledged all.
+  /// Sends the next diff; the thread waits until the homes have acknowledged all.
   void send_next(const std::shared_ptr<Diffs>& diffs) {
     const auto& [home, message] = diffs->messages[diffs->sent++];
     const auto acknowledged = [this, diffs] {
@@ -814,7 +812,7 @@ class JiajiaMemory final : public Memory {
         });
   }
 
-  /// `ask`: at the manager. `handed_on`: notices that go with the question.
+  /// Asks the manager: `ask` runs there. `handed_on` counts the notices that go with the question.
   void ask(const Step& step, ProcessId manager, std::function<void(const JiajiaRoom::Granted&)> ask, Then then,
            std::uint64_t handed_on = 0) {
     const Time since = cluster_.clock.now();
@@ -828,7 +826,7 @@ class JiajiaMemory final : public Memory {
                   [ask = std::move(ask), granted] { ask(granted); });
   }
 
-  /// The thread has nothing else to do until it is answered.
+  /// Sends messages from a thread that only waits for the answer.
   void send_and_wait(ProcessId to, const std::vector<Message>& messages, const Then& arrived) {
     thread_.uncontended.spend(room_.undelayed(thread_.id(), to, messages));
     room_.send(
@@ -843,7 +841,7 @@ class JiajiaMemory final : public Memory {
     lose(invalid, std::move(then));
   }
 
-  /// Nobody waits until the manager has it. `arrived`: at the manager.
+  /// Sends notices to the manager, without waiting until it has them. `told` runs at the manager.
   void tell(const Step& step, ProcessId manager, const std::vector<Notice>& handed, Then arrived, Then then) {
     const Time since = cluster_.clock.now();
     count(jiajia::FurtherCount::notices, handed.size());
@@ -859,7 +857,7 @@ class JiajiaMemory final : public Memory {
         arrived);
   }
 
-  /// `came`: to the barrier, before the thread's changes went home.
+  /// `came` is the time of arrival at the barrier, before the thread's changes went home.
   void meet(const Step& step, Arrival why, Time came, Then then) {
     const Time since = cluster_.clock.now();
     const std::vector<PageId> notes = pages_.take_notes(), fetched = pages_.take_fetched(notes);
@@ -885,7 +883,7 @@ class JiajiaMemory final : public Memory {
     lose(invalid, std::move(then));
   }
 
-  /// So many copies became invalid.
+  /// Charges the invalidation of `copies` copies.
   void lose(std::uint64_t copies, Then then) {
     count(jiajia::FurtherCount::invalidations, copies);
     protect(times(copies, costs_.further(jiajia::Cost::invalidate)), std::move(then));
@@ -897,12 +895,12 @@ class JiajiaMemory final : public Memory {
   jiajia::ProcessPages& pages_;
   PageFaults faults_;
   const ProtocolCosts& costs_;
-  std::vector<Notice> granted_;         ///< with the latest lock
-  const News* news_ = nullptr;          ///< of the latest barrier, while it is heeded
-  bool meets_ = false;                  ///< after the latest fork by broadcast
-  bool is_forked_in_part_ = false;      ///< the latest fork was of a part of the threads, which sends no pages
-  bool is_in_parallel_region_ = false;  ///< or the initial thread, which never asks
-  bool joins_ = false;                  ///< at the end of the interval that it plays
+  std::vector<Notice> granted_;         ///< notices that came with the latest lock
+  const News* news_ = nullptr;          ///< the latest barrier's news, while its notices are applied
+  bool meets_ = false;                  ///< a barrier follows the latest fork by broadcast
+  bool is_forked_in_part_ = false;      ///< the latest fork was of a part of the threads, and sends no pages
+  bool is_in_parallel_region_ = false;  ///< always false for the initial thread, which never needs it
+  bool joins_ = false;                  ///< the current interval ends with a join
 };
 
 std::unique_ptr<Memory> JiajiaRoom::memory_of(Thread& thread) {

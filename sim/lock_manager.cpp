@@ -45,9 +45,9 @@ void LockManager::send_to(ProcessId manager, Thread& thread, MessageKind kind, T
   cluster_.send({thread.id(), manager, static_cast<std::size_t>(kind), control_payload}, std::move(arrived));
 }
 
-/// Whether they came at once, as far as a trace can tell, and by their numbers `late` is to be first. Which of two
-/// threads that leave a barrier together gets a lock first may decide for a whole region who makes twins; what a trap
-/// took while tracing must not decide it.
+/// Whether `late` goes first, because both arrived at once, as far as a trace can tell, and its number is lower. The
+/// first of two threads that leave a barrier together may decide for a whole region who makes twins; a trap's cost
+/// while tracing must not decide it.
 bool LockManager::comes_before(const Waiter& late, const Waiter& early) const {
   if (late.turn || early.turn) return false;
   return late.arrived - early.arrived <= cluster_.trace_resolution() && late.thread->id() < early.thread->id();
@@ -135,7 +135,8 @@ void LockManager::flush(Thread& thread, Then flushed) {
     }
     return flushed();
   }
-  // While these travel, a companion may twin and write more; copies die only when all of the node's changes are home.
+  // Meanwhile another process of the node may twin and write more; copies are dropped only when all of the node's
+  // changes are home.
   cluster_.flushes[index_of(thread.id())]->start(
       std::move(diffs), [this, &thread, flushed = std::move(flushed)] { flush(thread, flushed); });
 }

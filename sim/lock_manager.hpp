@@ -22,26 +22,26 @@ class Thread;
 using Course = std::span<const courses::Step>;
 using Exchange = ExchangeOf<courses::Step>;
 
-/// Locks, each with a FIFO queue at its manager.
+/// Locks and flags, each with a FIFO queue at its manager.
 class LockManager {
  public:
   explicit LockManager(Cluster& cluster) : cluster_(cluster) {}
 
-  /// The lock's queue at its manager, for tries.
+  /// The lock's queue at its manager, for attempts to take it.
   auto& queue_of(LockId lock) { return locks_[index_of(lock)].queue; }
 
-  /// What a course asks and tells the lock's manager. `turn`: the number that the grant must have among the lock's,
-  /// from 0.
+  /// Returns the exchange of a course with the lock's manager. `turn` is the number that the grant must have among the
+  /// lock's, from 0.
   Exchange about(Thread& thread, LockId lock, std::optional<std::uint64_t> turn = std::nullopt);
-  /// The same of a flag.
+  /// Return the exchange of a course with a flag's manager.
   Exchange post(Thread& thread, std::uint64_t flag, FlagPost posted);
   Exchange wait(Thread& thread, std::uint64_t flag, FlagWait wait);
 
-  /// Plays a course of the thread, in time. `sync`: what its first flush is for.
+  /// Plays the thread's course in time. `sync`: what its first flush is for.
   void perform(Thread& thread, Course course, Sync sync, Exchange exchange, Then done);
   /// Sends home the diffs that the thread owes at `sync`.
   void send_changes(Thread& thread, Sync sync, Then sent);
-  /// Flushes and drops copies, without a lock.
+  /// Flushes changes and drops copies, without a lock.
   void flush(Thread& thread, Then flushed);
 
  private:
@@ -52,7 +52,7 @@ class LockManager {
     Time since{};
     std::optional<std::uint64_t> turn;  ///< at a lock
     ProcessId by{};
-    Time arrived{};   ///< at a lock's manager
+    Time arrived{};   ///< at the manager
     FlagWait wait{};  ///< for a flag
   };
   struct Lock {

@@ -1,4 +1,4 @@
-/// A thread's shared memory: what its touches and synchronisations do under the run's protocol.
+/// A thread's shared memory: the effect of its touches and synchronisations under the run's protocol.
 #pragma once
 
 #include <cstdint>
@@ -20,76 +20,77 @@ namespace sdsm::sim {
 class Cluster;
 class Thread;
 
-/// Pages of one home that a thread touches one after another.
+/// Adjacent pages of one home that a thread touches in order.
 struct Touch {
   PageId first;
   std::uint64_t pages;
-  ProcessId home;  ///< as they were placed
+  ProcessId home;  ///< where the pages were placed
   Access access;
   Change change;
   const trace::TouchRun* run;  ///< the interval's run; null for an administrative page
 };
 
-/// Why a thread comes to a barrier.
+/// Why a thread arrives at a barrier.
 enum class Arrival : std::uint8_t { inside, fork_master, fork_worker };
 
-/// Of one thread of a run of several. Functions may block the thread's actor.
+/// The memory of one thread, in a run of several. Its functions may block the thread's actor.
 class Memory {
  public:
   virtual ~Memory() = default;
 
-  /// An interval of the trace begins, after `before` others of the thread. It stays valid until finish_interval().
+  /// An interval of the trace begins after `before` other intervals of the thread. It stays valid until
+  /// finish_interval().
   virtual void begin(const trace::Interval& interval, std::uint64_t before) = 0;
   virtual void touch(const Touch& touch) = 0;
-  /// The interval's touches and computing are over; its event comes next, the thread's `event`-th.
+  /// The interval's touches and computing end; its event comes next, the thread's `event`-th.
   virtual void finish_interval(std::uint64_t event) = 0;
 
-  /// A barrier of threads 0 to team - 1, of which it is one. Until the master forks, a worker is idle.
+  /// Waits at a barrier of threads 0 to team - 1, which include this one. A worker is idle until the master forks.
   virtual void barrier(std::uint32_t team, Arrival why) = 0;
-  /// What a barrier of a team of one takes.
+  /// Returns the time of a barrier in a team of one.
   virtual Time lone_barrier() const { return {}; }
-  /// The thread's region is over: behind its last barrier.
+  /// The thread leaves its region, after the region's last barrier.
   virtual void leave_region() {}
-  /// A barrier of the `size` threads, this one among them, that come to barriers of this gang. Throws
-  /// std::invalid_argument where the protocol has none.
+  /// Waits at a barrier of the gang's `size` threads, which include this one. Throws std::invalid_argument if the
+  /// protocol has no such barrier.
   virtual void gang_barrier(std::uint32_t gang, std::uint32_t size);
-  /// Others may see what the thread changed, and it what they did, as far as the protocol's flush goes.
+  /// Makes the thread's changes visible to others and their changes to it, as far as the protocol's flush does.
   virtual void flush() = 0;
-  /// The same, of an atomic fence.
+  /// Does what the protocol does at an atomic fence.
   virtual void fence() = 0;
-  /// The thread, which only tries to take the lock, is to have it: acquire() follows, or disclaim() at once. False if
-  /// another has it or has asked for it, as far as its manager knows. A protocol that does not tell has it wait.
+  /// Reserves the lock for a thread that only tries to take it; acquire() or disclaim() follows at once. Returns false
+  /// if the lock's manager knows that another thread has or wants it. A protocol that cannot tell lets the thread wait.
   virtual bool claim(LockId /*lock*/) { return true; }
   virtual void disclaim(LockId /*lock*/) {}
-  /// Whether the thread is the one that took it last, and has not given it back.
+  /// Whether the thread was the last to take the lock and has not released it.
   virtual bool has(LockId /*lock*/) { return true; }
-  /// Takes the lock, or gives it back, with what the protocol has changes do then.
-  /// `turn`: the number that the grant must have among the lock's, from 0; nothing: whoever comes first.
+  /// Takes the lock, with the protocol's handling of changes. `turn` is the number that the grant must have among the
+  /// lock's, from 0; nothing: in order of arrival.
   virtual void acquire(LockId lock, std::optional<std::uint64_t> turn) = 0;
   virtual void release(LockId lock) = 0;
-  /// The same with a flag, of a doacross loop or of a library's object.
+  /// Post to, or wait for, a flag of a doacross loop or of a library's object.
   virtual void post(std::uint64_t flag, FlagPost posted) = 0;
   virtual void wait(std::uint64_t flag, FlagWait wait) = 0;
-  /// An atomic operation at the page's home. `orders`: it is a full fence, too. Returns what ComparedWords::operate()
-  /// does.
+  /// Does an atomic operation at the page's home, as a full fence if it `orders`. Returns the result of
+  /// ComparedWords::operate().
   virtual std::optional<Moment> operate(const WordOperation& operation, ProcessId home, bool orders) = 0;
-  /// Waits in a loop of the program's own until so many events of thread `by` have begun.
+  /// Waits in the program's own loop until `events` events of thread `by` have begun.
   virtual void spin(ProcessId by, std::uint64_t events) = 0;
 
   /// The thread has played all of its `intervals`.
   virtual void end(std::uint64_t intervals) = 0;
-  /// What the thread waits for, to report a run that got stuck; may be empty.
+  /// Describes what the thread waits for, for the report of a stuck run; may be empty.
   virtual std::string position() const = 0;
 };
 
-/// What a protocol keeps for all threads together.
+/// State of a protocol that all threads share.
 class Room {
  public:
   virtual ~Room() = default;
   virtual std::unique_ptr<Memory> memory_of(Thread& thread) = 0;
 };
 
-/// A file for each protocol that can be simulated defines its own.
+/// Each protocol that can be simulated defines its room in a file of its own.
 std::unique_ptr<Room> make_room(Cluster& cluster);
 
 }  // namespace sdsm::sim

@@ -17,10 +17,10 @@ namespace sdsm::sim {
 namespace {
 
 constexpr double mib = 1 << 20, gib = 1 << 30;
-/// A system without /proc/meminfo.
+/// The memory of a system without /proc/meminfo.
 constexpr Bytes where_nothing_tells{std::int64_t{4} << 30};
-/// A page's entry in the list of written pages counts once in bytes_of_page(). The list grows by doubling, and while it
-/// does, the old one and the new one of twice that length are both there.
+/// bytes_of_page() counts a page's entry in the list of written pages once. The list grows by doubling; meanwhile the
+/// old list and the new one of twice its length both exist.
 constexpr std::size_t bytes_of_growth = 2 * sizeof(Twinned);
 
 std::string in_words(Bytes memory) {
@@ -69,7 +69,7 @@ Bytes memory_limit_from(std::istream& meminfo, std::istream& container) {
 
 Bytes default_memory_limit() {
   std::ifstream meminfo("/proc/meminfo");
-  // A container's own group is at the root of what it sees.
+  // A container sees its own group at the root.
   std::ifstream container("/sys/fs/cgroup/memory.max");
   return memory_limit_from(meminfo, container);
 }

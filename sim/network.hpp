@@ -1,4 +1,4 @@
-/// The cluster's network: brings a message from a node to a node.
+/// The cluster's network carries messages between nodes.
 #pragma once
 
 #include <functional>
@@ -23,25 +23,26 @@ class Network {
  public:
   virtual ~Network() = default;
 
-  /// Sends `payload` bytes now and calls `arrived` when the last bit is there; at once if both are one node. Messages
-  /// compete for links first come, first served.
+  /// Sends `payload` bytes now and calls `arrived` when the last bit is there; at once within a node. Messages compete
+  /// for links in order of arrival.
   virtual void send(NodeId from, NodeId to, Bytes payload, std::function<void()> arrived) = 0;
 
-  timelines::Timeline* timeline = nullptr;  ///< shows how many messages wait for each link, where the network knows
+  timelines::Timeline* timeline = nullptr;  ///< shows how many messages wait for each link, if the network knows
 };
 
-/// The platform has fewer hosts or cores than requested.
+/// The platform has too few hosts or cores.
 class TooSmall : public std::invalid_argument {
  public:
   using std::invalid_argument::invalid_argument;
 };
 
-/// Links and routes between the nodes in use, read from SimGrid's platform. Routes are looked up at their first use, as
-/// a thousand nodes have a million of them.
+/// Links and routes between the nodes in use, from SimGrid's platform. Routes are looked up at their first use, as a
+/// thousand nodes have a million of them.
 class Topology {
  public:
-  /// Throws TooSmall if the engine's platform has fewer hosts than `nodes`, or one with fewer cores than
-  /// `threads_per_node`. With up to 64 nodes this finds a missing route; with more, the route's first use does.
+  /// Throws TooSmall if the engine's platform has fewer than `nodes` hosts, or one of them has fewer than
+  /// `threads_per_node` cores. With up to 64 nodes, the constructor finds a missing route; with more, the route's first
+  /// use does.
   Topology(simgrid::s4u::Engine& engine, std::uint32_t nodes, std::uint32_t threads_per_node);
 
   struct Link {
@@ -55,21 +56,21 @@ class Topology {
   const Link& link(std::uint32_t index) const { return links_[index]; }
   std::size_t link_count() const { return links_.size(); }
 
-  /// Indices of the links from a node to another, in order; empty within a node. Valid until the next call that looks
-  /// up a new route. Throws std::invalid_argument if there is no route.
+  /// Returns the indices of the links from one node to another, in order; none within a node. Valid until the next call
+  /// that looks up a new route. Throws std::invalid_argument if there is no route.
   std::span<const std::uint32_t> route(NodeId from, NodeId to) const;
 
   /// Looks up the routes of all pairs of nodes. Throws as route() does.
   void find_all_routes() const;
 
-  /// The route from node 0 to the node farthest from it, by idle time of a small message; empty with one node.
+  /// Returns the route from node 0 to the node farthest from it, by idle time of a small message; empty with one node.
   std::vector<LinkSpec> longest_route(WireModel model, const Framing& framing) const;
 
  private:
   std::uint32_t look_up(std::uint32_t from, std::uint32_t to) const;
 
   std::vector<simgrid::s4u::Host*> hosts_;  ///< sorted by name, with numbers in names compared as numbers
-  // Filled as routes are met:
+  // Filled at each route's first use:
   mutable std::vector<Link> links_;
   mutable std::unordered_map<simgrid::s4u::Link*, std::uint32_t> known_;
   mutable std::vector<std::uint32_t>

@@ -1,4 +1,4 @@
-/// The networks that can be simulated, one row each.
+/// The table of networks that can be simulated, one row each.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@
 
 namespace sdsm::sim {
 
-/// Each row: the name, how the idle time of a message is computed (models/wire.hpp), whether the simulator alone uses
-/// SimGrid's clock (Clock::Alone), and what --help says. A file of its own defines make_NAME_network.
+/// A row has the name, the model of a message's idle time (models/wire.hpp), whether the simulator alone uses SimGrid's
+/// clock (Clock::Alone), and the text in --help. Each network's file defines make_NAME_network.
 // clang-format off
 #define SDSM_NETWORKS(row)                                                 \
   row(queue, store_and_forward, yes, "store-and-forward FIFO ports, fast") \
@@ -34,7 +34,7 @@ struct NetworkRow {
   std::unique_ptr<Network> (*make)(Clock& clock, const Topology& topology, const Framing& framing);
 };
 
-/// In the order of NetworkKind.
+/// Rows in the order of NetworkKind.
 std::span<const NetworkRow> network_rows();
 
 inline const NetworkRow& row_of(NetworkKind kind) {
@@ -44,10 +44,10 @@ inline std::string_view name_of(NetworkKind kind) {
   return row_of(kind).name;
 }
 
-/// Precondition: there is one of that name.
+/// Precondition: a network has that name.
 NetworkKind network_named(std::string_view name);
 
-/// For options: all names, and "NAME: what it is; ...".
+/// All names for options, and "NAME: what it is; ...".
 std::vector<std::string> network_names();
 std::string describe_networks();
 

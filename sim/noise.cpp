@@ -10,7 +10,7 @@
 namespace sdsm::sim {
 namespace {
 
-/// Work that lasts for more paces takes what it takes on average: its own deviation would be a twentieth of a pace's.
+/// Work that lasts for more paces takes its average time: its deviation would be less than a twentieth of a pace's.
 constexpr std::int64_t most_paces = 1000;
 
 Time scaled(Time time, double factor) {
@@ -20,7 +20,7 @@ Time scaled(Time time, double factor) {
 }  // namespace
 
 Noise::Noise(double deviation, Time lasts, std::uint64_t seed, std::uint32_t processes)
-    // As Cluster::jittered().
+    // See Cluster::jittered().
     : variance_(std::log1p(deviation * deviation)), lasts_(lasts) {
   if (deviation <= 0) return;
   for (std::uint32_t process = 0; process < processes; ++process) {
@@ -33,7 +33,7 @@ void Noise::change(Pace& pace, Time at) const {
   boost::random::normal_distribution<double> normal(variance_ / 2, std::sqrt(variance_));
   boost::random::exponential_distribution<double> exponential(1);
   pace.slowness = std::exp(normal(pace.random));
-  // A picosecond at least, so that time goes on.
+  // At least a picosecond, so that time advances.
   pace.until = at + std::max(scaled(lasts_, exponential(pace.random)), Time{1});
 }
 
@@ -41,9 +41,9 @@ Time Noise::stretch(Pace& pace, Time since, Time work) const {
   if (work <= Time{} || work / most_paces >= lasts_) return work;
   Time at = since;
   for (Time left = work;;) {
-    // Longer than any run: that is enough to know.
+    // Longer than any run; the exact time does not matter.
     if (at > last_date) return at - since;
-    // Of times long ago nothing is known that the next draw would not tell.
+    // Paces are memoryless: an expired one is drawn anew, however long ago it ended.
     if (pace.until <= at) change(pace, at);
     const Time rest = pace.until - at;
     if (static_cast<double>(left.count()) * pace.slowness <= static_cast<double>(rest.count()))

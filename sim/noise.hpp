@@ -9,22 +9,22 @@
 
 namespace sdsm::sim {
 
-/// System noise: each process's processor keeps a pace for a while, then takes another one, whatever the others do.
-/// Neighbours on the same core, other guests of a machine and its clock rates are the causes. Threads that meet at
-/// barriers wait for the one that was slower this time.
+/// System noise: each processor changes its pace from time to time, independently of the others. Causes are other
+/// processes on the same core, other guests of a machine, and its clock rates. Threads at a barrier wait for the
+/// slowest.
 ///
-/// How many times as long as on average work takes is lognormal *(assumed)*, and a pace lasts for an exponentially
-/// distributed time *(assumed)*. Long work takes as long as without noise, as costs were measured with it; short work
-/// with long pauses between takes 1 + deviation^2 of that on average, as slow whiles last longer for the work in them.
-/// A process's draws depend on the seed, and on when its processor works.
+/// A pace multiplies the duration of work by a lognormal factor *(assumed)*, and lasts for an exponentially distributed
+/// time *(assumed)*. Long work takes as long as without noise on average, as costs were measured with noise. Short work
+/// with long pauses takes 1 + deviation^2 times as long on average, because slow paces last longer in terms of work. A
+/// process's draws depend on the seed and on when its processor works.
 class Noise {
  public:
-  /// `deviation`: coefficient of variation of what work takes; 0 for a machine without noise. `lasts`: mean time of a
-  /// pace. Precondition: `lasts` is above zero where `deviation` is.
+  /// `deviation` is the coefficient of variation of a work's duration; 0 means no noise. `lasts` is the mean time of a
+  /// pace. Precondition: `lasts` is above zero if `deviation` is.
   Noise(double deviation, Time lasts, std::uint64_t seed, std::uint32_t processes);
 
-  /// How long `work` of the process's processor takes that begins at `since`. What begins before its latest pace, as
-  /// work that was drawn earlier reaches further, has that pace.
+  /// Returns how long `work` takes that the process's processor begins at `since`. Work that begins before the latest
+  /// pace, because earlier work was drawn further ahead, has that pace.
   Time stretched(ProcessId process, Time since, Time work) {
     return paces_.empty() ? work : stretch(paces_[index_of(process)], since, work);
   }
@@ -38,9 +38,9 @@ class Noise {
   void change(Pace& pace, Time at) const;
   Time stretch(Pace& pace, Time since, Time work) const;
 
-  double variance_;  ///< of the logarithm
+  double variance_;  ///< of the factor's logarithm
   Time lasts_;
-  std::vector<Pace> paces_;  ///< by process; none without noise
+  std::vector<Pace> paces_;  ///< by process; empty without noise
 };
 
 }  // namespace sdsm::sim

@@ -31,7 +31,7 @@ void PageFaults::take(PageId first, FaultKind kind, std::uint64_t pages, Process
   const Time each = cluster_.costs.fault_local(kind);
   if (rule.sends_request && rule.owner == Owner::remote) {
     for (std::uint64_t i = 0; i < pages; ++i) {
-      // Nobody waits for it, but it takes its turn on the wire at the time at which it is sent.
+      // Nobody waits for this message, but it enters the network at the time at which it is sent.
       cluster_.clock.at(thread_.local_now() + static_cast<std::int64_t>(i) * each, [this, home] {
         constexpr MessageKind message = MessageKind::write_request;
         thread_.account.count_message(cluster_.clock.now(), message, control_payload);
@@ -83,7 +83,7 @@ void PageFaults::fetch(PageId page, std::size_t kind, ProcessId home, std::funct
   fetch_.home = home;
   fetch_.at_home = cluster_.jittered(at_home);
   fetch_.at_waiting_home = at_waiting_home;
-  // One factor for both.
+  // Both times get the same factor.
   if (at_home > Time{}) {
     const double factor = static_cast<double>(fetch_.at_home.count()) / static_cast<double>(at_home.count());
     fetch_.at_waiting_home = from_picoseconds(static_cast<double>(at_waiting_home.count()) * factor);
@@ -100,7 +100,7 @@ void PageFaults::fetch(PageId page, std::size_t kind, ProcessId home, std::funct
   thread_.spend(spent_on(kind), std::exchange(fetch_.memory, Time{}));
   const auto [request, reply] = fetch_.payloads;
   const NodeId home_node = cluster_.layout.node_of(home);
-  // The shorter of both at the home: nothing waits less.
+  // The lower bound takes the home's shorter time.
   thread_.uncontended.spend(at_requester + std::min(at_home, at_waiting_home) + 3 * logged - own +
                             cluster_.idle->time(thread_.node(), home_node, request) +
                             cluster_.idle->time(home_node, thread_.node(), reply));

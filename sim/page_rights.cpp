@@ -11,7 +11,7 @@ PageRights::PageRights(Cluster& cluster) : cluster_(cluster), copies_(cluster.la
   for (const RegionId region : cluster.unnoticed_regions) is_stack_[index_of(region)] = true;
 }
 
-/// The thread asks one process after another. Whom another thread has asked meanwhile goes on at once.
+/// The thread asks one process after another. A process that another thread has already asked goes on at once.
 Time PageRights::enter(NodeId by) {
   if (is_on()) return {};
   mode_ = after(SingleWriterEvent::touch_after_meeting, mode_);
@@ -85,7 +85,7 @@ Time PageRights::operate(PageId page, ProcessId home, ProcessId by) {
   return downgrades;
 }
 
-/// All are asked at once.
+/// Asks all of them at once.
 Time PageRights::take_from(PageId page, Shared& shared, const std::vector<PageSharing::Loss>& losses) {
   Time longest{};
   for (const PageSharing::Loss& loss : losses) {
@@ -106,7 +106,7 @@ Time PageRights::downgrade(PageId page, Shared& shared, const PageSharing::Loss&
   const auto twinned = std::ranges::find(due, page, &Twinned::page);
   Time asked = cluster_.costs.message_local(control_payload) + cluster_.idle->time(home, loss.node, control_payload);
   pages.downgrade(page, loss.kept == Right::read);
-  // Whoever waits for the page uses it first.
+  // A thread that waits for the page uses it first.
   const bool is_arriving = cluster_.is_arriving(loss.node, page);
   if (is_arriving) asked += cluster_.idle->time(home, loss.node, cluster_.page_size);
   // A page with changes goes home whole.

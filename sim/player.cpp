@@ -107,7 +107,7 @@ void Player::acquire(LockId lock, const trace::Event& event) {
     sections_.push_back(lock);
     return;
   }
-  // In a recorded order they are granted as they were.
+  // A recorded order grants locks as they were granted.
   locks_.take(lock, was_tried(event) && !cluster_.order);
 }
 
@@ -129,14 +129,14 @@ std::optional<std::uint64_t> Player::turn_of(const trace::Event& acquire) {
   return {};
 }
 
-/// The demand for a number that is higher by `value`, of 32 bits with sign.
+/// Raises a demand's limit by `value`, a signed number of 32 bits.
 Demand beyond(Demand demand, std::uint64_t value) {
   const std::int64_t limit = demand.limit + std::int64_t{static_cast<std::int32_t>(static_cast<std::uint32_t>(value))};
   demand.limit = static_cast<std::int32_t>(std::min(limit, std::int64_t{std::numeric_limits<std::int32_t>::max()}));
   return demand;
 }
 
-/// Of a library's object.
+/// Returns the demand of taking a library's object.
 FlagWait taken_by(const trace::Event& event) {
   switch (static_cast<trace::ObjectClass>(event.detail)) {
     case trace::ObjectClass::semaphore: return {.demand = beyond(semaphore_demand, event.value)};
@@ -196,7 +196,7 @@ void Player::close(const trace::Event& event) {
 
 void Player::perform(Directive directive, std::uint32_t team) {
   if (team == 1) {
-    // It has nobody to agree with: an empty barrier of one process, and no page changes hands.
+    // A team of one needs an empty barrier only, and no page changes hands.
     thread_.spend(Spent::barrier, memory_->lone_barrier());
     thread_.account.count(cluster_.clock.now(), [](Tally& tally) { ++tally.barriers; });
     return;
@@ -239,15 +239,15 @@ void Player::operate_or_reduce(const trace::Event& event) {
     return;
   }
   const auto region = static_cast<std::uint32_t>(event.object);
-  // One process does its instructions itself, as in a run.
+  // In a run of one process, atomic instructions do not trap.
   if (!takes_faults(cluster_.layout)) return;
   const PageId page{RegionId{region}, event.value / static_cast<std::uint64_t>(cluster_.page_size.count)};
   operate(page, event);
 }
 
-/// One that was refused is done again with what it found. That is a kind of waiting, so no baseline has it. Nothing is
-/// refused under a lock, which Omni takes for the whole update; nor as recorded: an order fits only a run in which
-/// nothing was.
+/// Repeats a refused operation with the value that it found. Baselines leave repetitions out, as these are a kind of
+/// waiting. Nothing is refused under a lock, which Omni holds during the whole update, nor in a recorded order, which
+/// fits only a run without refusals.
 void Player::operate(PageId page, const trace::Event& event) {
   const ProcessId home = home_of(page);
   const std::uint16_t words = trace::words_changed(event);
@@ -261,7 +261,7 @@ void Player::operate(PageId page, const trace::Event& event) {
     return;
   }
   WordOperation operation{.page = page, .byte = event.value, .changes = words > 0};
-  // One that failed in the trace, and after which the program went on, is not tried again either.
+  // The program does not repeat an operation that failed in the trace, so neither do we.
   operation.compares = operation.changes && (event.detail & trace::compares_found) != 0 && !cluster_.order;
   operation.found = operate_at_home(operation, home);
   const Uncontended once = thread_.uncontended;
@@ -273,7 +273,7 @@ void Player::operate(PageId page, const trace::Event& event) {
 
 std::optional<Moment> Player::operate_at_home(const WordOperation& operation, ProcessId home) {
   count_atomic();
-  // Without a fault, so that nobody would hear of it.
+  // The home writes without a fault, so the notice is added here.
   if (cluster_.notices) cluster_.notices->add(operation.page, cluster_.layout.node_of(home));
   return memory_->operate(operation, home, atomics_ != Atomics::relaxed);
 }

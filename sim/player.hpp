@@ -1,4 +1,4 @@
-/// Plays one thread's trace: an actor that computes, touches pages and synchronises.
+/// Plays one thread's trace: an actor computes, touches pages and synchronises.
 #pragma once
 
 #include <functional>
@@ -17,8 +17,8 @@ namespace sdsm::sim {
 
 class Player {
  public:
-  /// `clock_calls`: readings of clocks of `clock_rank` in the initial thread's trace. The first and the last bound the
-  /// region. `reductions`: the thread's parts that are done as Omni does them.
+  /// `clock_calls` counts the readings of clocks of `clock_rank` in the initial thread's trace; the first and the last
+  /// bound the region. `reductions` are the thread's parts of reductions that run as Omni runs them.
   Player(Cluster& cluster, ProcessId process, std::unique_ptr<IntervalSource> source, unsigned clock_rank,
          std::uint64_t clock_calls, std::vector<trace::ReductionPart> reductions);
 
@@ -26,7 +26,6 @@ class Player {
   void run();
 
   bool finished() const { return finished_; }
-  /// Where the thread is, to report a run that got stuck.
   std::string position() const;
 
  private:
@@ -34,17 +33,17 @@ class Player {
   void touch(const trace::TouchRun& run);
   void acquire(LockId lock, const trace::Event& event);
   void release(LockId lock, const trace::Event& event);
-  /// The thread's part of the trace is over, as another ended the program. Who came first under these locks in the
-  /// trace may come later here.
+  /// Releases the thread's locks after another thread has ended the program. The next holders in the trace may get them
+  /// later in simulated time.
   void give_locks_back();
   std::optional<std::uint64_t> turn_of(const trace::Event& acquire);
   void close(const trace::Event& event);
-  /// `team`: threads in the team, for directives with a barrier; else 0.
+  /// `team` is the number of threads for directives with a barrier; else 0.
   void perform(Directive directive, std::uint32_t team);
-  /// The operation that ended the interval may be a part of a reduction.
+  /// Plays the operation that ended the interval, which may be a part of a reduction.
   void operate_or_reduce(const trace::Event& event);
   void operate(PageId page, const trace::Event& event);
-  /// Returns what ComparedWords::operate() does.
+  /// Returns the result of ComparedWords::operate().
   std::optional<Moment> operate_at_home(const WordOperation& operation, ProcessId home);
   void count_atomic();
   void fence();
@@ -59,21 +58,21 @@ class Player {
   std::unique_ptr<IntervalSource> source_;
   std::unique_ptr<Memory> memory_;
   HeldLocks locks_;
-  std::vector<LockId> sections_;  ///< locks that it has and that no program may try to take
+  std::vector<LockId> sections_;  ///< held locks that no program may try to take
   unsigned clock_rank_;
   std::uint64_t clock_calls_;
   std::vector<trace::ReductionPart> reductions_;
   std::size_t next_reduction_ = 0;
   Atomics atomics_;
   bool has_faults_;
-  double stretch_;  ///< how many times as long computing takes beside the node's other threads
+  double stretch_;  ///< factor on computing time beside the node's other threads
   std::uint64_t clock_calls_seen_ = 0;
   std::uint64_t intervals_ = 0;
   trace::Event last_event_;
   bool executed_single_ = false;
   bool finished_ = false;
 
-  /// Pages [begin, end) around the last touch, which have one home.
+  /// Pages [begin, end) around the last touch, which share a home.
   struct Share {
     RegionId region{};
     std::uint64_t begin = 0;

@@ -23,20 +23,20 @@ using namespace commands;
 using trace::Event;
 using trace::EventKind;
 
-/// Events of a thread whose order the program alone decides.
+/// Whether the program alone decides the order of such events in a thread.
 bool is_decision(EventKind kind) {
   using enum EventKind;
   return kind == fork || kind == team_begin || kind == join || kind == barrier || kind == single ||
          kind == copyprivate || kind == loop_begin || kind == clock || kind == end;
 }
 
-/// Of a `single` not who executes it.
+/// Whether two events are equal, apart from which thread executes a `single`.
 bool is_same(const Event& a, const Event& b) {
   const bool has_detail = a.kind != EventKind::single;
   return a.kind == b.kind && a.object == b.object && a.value == b.value && (!has_detail || a.detail == b.detail);
 }
 
-/// The next decision of a thread; one of kind `end` behind its last.
+/// Returns a thread's next decision; one of kind `end` after the last.
 Event next_decision(trace::ThreadCursor& cursor) {
   while (const trace::Interval* interval = cursor.next()) {
     if (is_decision(interval->end.kind)) return interval->end;
@@ -66,7 +66,7 @@ std::optional<std::string> changed_event(const trace::File& earlier, const trace
   return std::nullopt;
 }
 
-/// How many readings of the clock a thread made before it first decided otherwise.
+/// Returns how many readings of the clock a thread made before its first different decision.
 std::size_t unchanged_readings(const trace::File& earlier, const trace::File& later, std::uint32_t thread) {
   trace::ThreadCursor before = earlier.thread(thread), after = later.thread(thread);
   for (std::size_t readings = 0;;) {
@@ -76,8 +76,8 @@ std::size_t unchanged_readings(const trace::File& earlier, const trace::File& la
   }
 }
 
-/// Of events that the threads share out among themselves, only the sum over threads is the program's decision; and not
-/// even that where threads wait in loops of their own, or for objects of the C library.
+/// Threads share some events out among themselves; then only the sum over the threads is the program's decision. Not
+/// even the sum is one where threads wait in their own loops, or for objects of the C library.
 std::optional<std::string> changed_count(const trace::File& earlier, const trace::File& later) {
   using enum EventKind;
   const auto waits = [](const trace::File& file) { return count_of(file, spin) + count_of(file, take) > 0; };
@@ -104,7 +104,7 @@ std::optional<std::string> changed_computing(const trace::File& earlier, const t
   return fmt::format("all threads compute for {:.3g} s instead of {:.3g} s", is, was);
 }
 
-/// `sdsm-trace` lies beside this program.
+/// Finds `sdsm-trace` beside this program.
 std::filesystem::path trace_command() {
   const auto command = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "sdsm-trace";
   if (std::filesystem::exists(command)) return command;
@@ -189,7 +189,7 @@ void PredictedOutput::remove_files() const {
 void PredictedOutput::run_rounds(const Predict& predict, const Tell& tell) {
   const std::string hash = trace::File(trace_).header().program_sha256;
   trace::Readings given;
-  std::vector<std::size_t> unchanged;  // readings of each thread, of those given
+  std::vector<std::size_t> unchanged;  // each thread's unchanged ones, of those given
   for (rounds_ = 1;; ++rounds_) {
     const auto readings = readings_of_round();
     const auto traced = folder_ / fmt::format("{}.trace", rounds_);

@@ -37,7 +37,7 @@ class QueueNetwork final : public Network {
     std::function<void()> arrived;
   };
 
-  /// The first frame is at the port of link `hop`: it waits its turn, then the message occupies the link.
+  /// The first frame reaches the port of link `hop` and waits its turn; then the message occupies the link.
   void reach_link(Message* message) {
     const auto route = topology_.route(message->from, message->to);
     const std::uint32_t index = route[message->hop];
@@ -45,7 +45,7 @@ class QueueNetwork final : public Network {
     if (free_at_.size() <= index) free_at_.resize(topology_.link_count());
     const Time frame_time = link.bandwidth.time_of(message->frame);
     const Time start = topology_.link(index).exclusive ? std::max(clock_.now(), free_at_[index]) : clock_.now();
-    // Done one whole message after it began, but not before the last frame could be passed on.
+    // Ends one whole message after its start, but not before the last frame could be passed on.
     Time done = start + link.bandwidth.time_of(message->whole);
     if (message->hop > 0) done = std::max(done, message->tail + frame_time);
     free_at_[index] = done;

@@ -20,16 +20,16 @@ using trace::TouchRun;
 
 constexpr std::uint64_t delay_ns = 10'000;
 
-/// Computing of which all is memory-bound: `sdsm calibrate` compares with what so long a loop took.
+/// A computation that is all memory-bound; `sdsm calibrate` compares it with a measured loop of this length.
 constexpr std::uint64_t memory_bound_ns = 1'000'000;
 
-/// Links of a route are all in use once so many messages are on their way.
+/// So many messages on their way occupy all links of a route.
 constexpr std::uint32_t most_links = 16;
 
 /// Changed words of a page in the releases that `sdsm microbench` times.
 constexpr std::array<std::uint16_t, 6> release_words{1, 4, 16, 64, 256, 1024};
 
-/// Runs `body` in a child process and hands its results back.
+/// Runs `body` in a child process and returns its results.
 std::vector<Time> times_in_child(const std::function<std::vector<Time>()>& body) {
   std::istringstream output(commands::in_child([&] {
     std::string counts;
@@ -45,7 +45,7 @@ Time time_in_child(const std::function<Time()>& body) {
   return times_in_child([&] { return std::vector{body()}; }).at(0);
 }
 
-/// Threads whose intervals are put together by hand, inside one parallel region.
+/// Builds threads' intervals by hand, inside one parallel region.
 class Script {
  public:
   explicit Script(Layout layout) : layout_(layout), threads_(layout.processes()) {
@@ -76,12 +76,13 @@ class Script {
   std::vector<std::vector<Interval>> threads_;
 };
 
-/// How to bring about each kind: `first` touches the page before, `then` meets the fault. Home: process 0.
+/// How to cause each kind of fault: `preparer` touches the page before, `victim` takes the fault. The home is process
+/// 0.
 struct FaultScene {
   Layout layout;
-  std::uint32_t victim;  ///< the thread that meets the fault
+  std::uint32_t victim;  ///< the thread that takes the fault
   Access access;
-  std::uint32_t preparer;  ///< the thread that brought the page into the state before
+  std::uint32_t preparer;  ///< the thread that brings the page into its earlier state
   std::optional<Access> preparation;
 };
 
@@ -107,8 +108,8 @@ FaultScene scene_of(FaultKind kind) {
 
 Time replay_fault(const Platform& given, NetworkKind network, FaultKind kind, std::uint32_t faults) {
   const FaultScene scene = scene_of(kind);
-  // Each page is used once; what is measured is a page that the node has had, and twinned, before. And it is measured
-  // by the program's clock, which does not tell computing that a trap slows from the trap.
+  // Each page is used once here, but a fault is measured on pages that the node has had and twinned before. The
+  // measuring program's clock cannot separate the trap from computing that the trap slows.
   Platform platform = given;
   platform.costs.first_copy = {};
   platform.costs.first_write = {};
@@ -119,7 +120,7 @@ Time replay_fault(const Platform& given, NetworkKind network, FaultKind kind, st
       const auto touch = [](std::uint64_t page, Access access, std::uint8_t position) {
         return TouchRun{RegionId{0}, 1, page, access, position, access == Access::write ? Change{1, 1} : Change{}};
       };
-      // A millisecond and more between touches, so that each finds the cluster idle.
+      // At least a millisecond between touches, so that each finds the cluster idle.
       for (std::uint32_t page = 0; page < pages; ++page) {
         for (std::uint32_t t = 0; t < scene.layout.processes(); ++t) {
           std::vector<TouchRun> touches;
@@ -245,7 +246,7 @@ std::vector<Time> replay_streams(const Platform& platform, NetworkKind network, 
 
 namespace {
 
-/// Re-runs one platform's microbenchmarks, each that its hosts have room for.
+/// Re-runs a platform's microbenchmarks for which its hosts have room.
 class Rerun {
  public:
   Rerun(const Platform& platform, NetworkKind network, const ReplayRequest& request)
@@ -259,7 +260,7 @@ class Rerun {
     }
   }
 
-  /// `rerun`: replay_barrier or replay_lock.
+  /// `rerun` is replay_barrier or replay_lock.
   void layouts(const char* group, const std::map<Layout, Time>& costs, decltype(replay_barrier)* rerun) {
     std::map<Layout, std::optional<Time>> all(costs.begin(), costs.end());
     for (const Layout layout : request_.layouts) all.emplace(layout, std::nullopt);

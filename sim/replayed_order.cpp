@@ -88,7 +88,7 @@ void ReplayedOrder::retire(ProcessId thread) {
   wake(node, order_.nodes[index_of(layout_.node_of(thread))]);
 }
 
-/// Whoever has the turn and waits for it goes on; who has retired is passed over.
+/// Wakes the waiting thread that has the turn, and passes over threads that have ended.
 void ReplayedOrder::wake(Node& node, const std::vector<trace::OrderEvent>& events) {
   while (node.passed < events.size()) {
     Member& next = members_[index_of(events[node.passed].process)];

@@ -1,6 +1,5 @@
-/// Repeats the order of a real run: each thread of a node acts on what they share in the turn that it had there. A
-/// thread's events are in its program's order, so it finds its own next one, and waits until its companions' earlier
-/// ones are over.
+/// Repeats the order of a real run: the threads of a node act on their shared state in the recorded order. A thread's
+/// events are in its program's order, so it finds its own next one, and waits for earlier ones of the same node.
 #pragma once
 
 #include <cstdint>
@@ -14,33 +13,33 @@
 
 namespace sdsm::sim {
 
-/// A lock's name for people: its number or, of the run-time's own locks, what it guards.
+/// A lock's name in messages: its number or, for the run-time's own locks, what it guards.
 std::string name_of(LockId lock);
 
 class ReplayedOrder {
  public:
-  /// `regions`: of the trace. Throws std::invalid_argument if the order is of another layout.
+  /// `regions` are the trace's. Throws std::invalid_argument if the order is of another layout.
   ReplayedOrder(trace::Order order, Layout layout, const std::vector<trace::Region>& regions);
 
-  /// The thread's next event; null at its end.
+  /// Returns the thread's next event, or null at its end.
   const trace::OrderEvent* next(ProcessId thread) const { return event(thread, 0); }
   const trace::OrderEvent* second(ProcessId thread) const { return event(thread, 1); }
 
-  /// The page of an event that is a fault; none if the trace has no such page.
+  /// Returns the page of an event that is a fault; none if the trace lacks this page.
   std::optional<PageId> page_of(const trace::OrderEvent& event) const;
 
   /// Calls `then` as soon as the thread's next event is the next of its node, perhaps at once. Precondition: next().
   void at_turn(ProcessId thread, std::function<void()> then);
-  /// The thread's next event, whose turn it is, is over.
+  /// Ends the thread's next event, which has the turn.
   void pass(ProcessId thread);
-  /// The thread has ended: its remaining events pass when it is their turn.
+  /// The thread has ended: its remaining events pass at their turns.
   void retire(ProcessId thread);
 
-  /// How often locks dropped the node's copies until the thread's latest event, and until its next one.
+  /// Count how often locks dropped the node's copies up to the thread's latest event, and up to its next one.
   std::uint64_t drops_until_latest(ProcessId thread) const;
   std::uint64_t drops_until_next(ProcessId thread) const;
 
-  /// The thread's next event, and whom its node waits for, in words.
+  /// Describes the thread's next event and the event for which its node waits.
   std::string position(ProcessId thread) const;
 
  private:
@@ -65,7 +64,7 @@ class ReplayedOrder {
 
   trace::Order order_;
   Layout layout_;
-  std::vector<std::optional<RegionId>> regions_;  ///< of the trace, by the run's number
+  std::vector<std::optional<RegionId>> regions_;  ///< the trace's regions, by their numbers in the run
   std::vector<Member> members_;
   std::vector<Node> nodes_;
 };

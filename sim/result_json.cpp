@@ -33,7 +33,7 @@ results::Times times_of(const Tally& tally) {
   return times;
 }
 
-/// By term, those above 0. Faults by kind.
+/// Stolen time by item, with faults by kind; zero items are left out.
 Json stolen_from(const Tables& tables, const Tally& tally) {
   const auto seconds = [&](Spent item) { return to_seconds(tally.stolen_from[static_cast<std::size_t>(item)]); };
   Json terms = Json::object(), faults = Json::object();

@@ -1,4 +1,4 @@
-/// The result of a simulation: what all results share (commands/results), and what only a simulation tells.
+/// Writes the result of a simulation: the common part (commands/results), and a simulation's own part.
 #pragma once
 
 #include <filesystem>
@@ -20,31 +20,31 @@ struct RunDescription {
   std::uint64_t seed = 0;
   NetworkKind network = NetworkKind::queue;
   RunOptions options;
-  trace::ComputeScale scale;                  ///< that options.compute_factor was made of
+  trace::ComputeScale scale;                  ///< the origin of options.compute_factor
   std::vector<std::filesystem::path> inputs;  ///< hashed as they are on disk
   bool has_flags = false;                     ///< the trace has atomic operations, fences or waits for flags
-  std::vector<std::string> uncosted;          ///< what the program did that the times leave out
-  std::vector<std::string> privatized = {};   ///< what --privatize named
+  std::vector<std::string> uncosted;          ///< actions of the program that the times leave out
+  std::vector<std::string> privatized = {};   ///< the argument of --privatize
   std::uint64_t reductions = 0;               ///< recognised in the trace
   std::string reductions_as = {};             ///< how they are done: --reductions
-  std::uint64_t traced_flops = 0;             ///< of the machine that traced; 0: the trace does not keep it
+  std::uint64_t traced_flops = 0;             ///< of the machine that traced; 0: not in the trace
 };
 
-/// A property of a run that exceeds what was measured to calibrate its platform.
+/// A property of a run that exceeds the platform's calibration.
 struct Beyond {
   std::string what;  ///< nodes, threads_per_node, diff_bytes
   std::uint64_t value;
   std::uint64_t calibrated;
 };
-/// The properties of the run that exceed the calibration; none if the platform gives no range.
+/// Returns the properties of the run that exceed the calibration; none if the platform gives no range.
 std::vector<Beyond> beyond_calibration(const Platform& platform, Layout layout, const Result& result);
 
-/// What --set gave, and what it changed; nothing if it was not given.
+/// Adds the settings of --set and what they changed, if there are any.
 void add_changes(nlohmann::ordered_json& document, const Platform& platform);
 
 std::string simgrid_version();
 
-/// Versions of what made a simulated result, besides sdsm itself.
+/// Returns the versions of what made a simulated result, besides sdsm itself.
 nlohmann::ordered_json versions(NetworkKind network);
 
 /// Writes the document to `file`, or to stdout for "-". `uncertainty`: null if none was asked for. Throws

@@ -2,7 +2,7 @@
 
 namespace sdsm::sim {
 
-/// Whoever waits for what this thread stored goes on, once it is home.
+/// After an interval whose stores others wait for, sends the changes home and lets them go on.
 void ScashMemory::finish_interval(std::uint64_t event) {
   finish_touches();
   if (!cluster_.spins) return;
@@ -55,7 +55,7 @@ void ScashMemory::enter_single_writer_mode() {
   thread_.spend(Spent::lock, cluster_.rights->enter(thread_.node()));
 }
 
-/// Behind what was changed in them.
+/// Drops the node's copies after sending home what was changed in them.
 void ScashMemory::drop_copies() {
   thread_.wait_for([this](auto flushed) { cluster_.locks.flush(thread_, std::move(flushed)); });
 }
@@ -65,8 +65,8 @@ Moment ScashMemory::found_in(PageId page, ProcessId home) const {
   return cluster_.compared.of_copy(thread_.node(), page);
 }
 
-/// A relaxed operation leaves copies where they are. But in flag mode, which begins with the thread's next touch, the
-/// home takes such a page from its readers, so that a load finds what the word is.
+/// A relaxed operation leaves copies alone. But in single-writer mode, which begins with the thread's next touch, the
+/// home invalidates the page's copies so that a load finds the word's new value.
 std::optional<Moment> ScashMemory::operate(const WordOperation& asked, ProcessId home, bool orders) {
   const auto on_refusal = [this](std::optional<Moment> refused) { refused_ = refused; };
   if (orders) begin_fence();
@@ -82,8 +82,8 @@ std::optional<Moment> ScashMemory::operate(const WordOperation& asked, ProcessId
   return refused_;
 }
 
-/// A run notices such a wait, and asks all others for their changes: here a question to the one that stored, and its
-/// answer. A run's messages for it are its own affair: they are not counted.
+/// Waits for a store: asks the storing thread and waits for its answer. A real run notices such a wait and asks all
+/// threads for their changes; the messages for it are not counted.
 void ScashMemory::spin(ProcessId by, std::uint64_t events) {
   cluster_.has_flags = true;
   const Exchange ask = [=, this](const courses::Step&, Then then) {

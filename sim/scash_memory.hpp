@@ -1,4 +1,4 @@
-/// SCASH's memory of a thread, as far as it does not matter in which order the threads of a node act.
+/// The part of SCASH's memory that does not depend on the order of a node's threads.
 #pragma once
 
 #include "sim/cluster.hpp"
@@ -23,12 +23,11 @@ class ScashMemory : public Memory {
   ScashMemory(Cluster& cluster, Thread& thread)
       : cluster_(cluster), thread_(thread), pages_(cluster.pages(thread.node())), faults_(cluster, thread) {}
 
-  /// The interval's touches are over, and the thread is about to arrive at a barrier. `item`: what a wait is charged
-  /// to.
+  /// Finishes the interval's touches; arrive() waits for the thread's turn at a barrier and charges the wait to `item`.
   virtual void finish_touches() = 0;
   virtual void arrive(Spent item) = 0;
 
-  /// Whether a thread that meets others has to enter flag mode before it goes on (models/page_sharing.hpp).
+  /// Whether a thread that meets others has to enter single-writer mode before it goes on (models/page_sharing.hpp).
   bool is_single_writer_mode_due() const {
     return !cluster_.order &&
            sdsm::is_single_writer_mode_due(cluster_.rights->mode(), has_peers_, cluster_.layout.nodes);
@@ -46,18 +45,19 @@ class ScashMemory : public Memory {
   void begin_fence();
   void end_fence();
   void send_changes();
-  /// When the page as the thread sees it was what it is at home.
+  /// Returns the moment at which the page's home had what the thread sees.
   Moment found_in(PageId page, ProcessId home) const;
 
-  std::optional<Moment> refused_;  ///< of the latest atomic operation
+  std::optional<Moment> refused_;  ///< result of the latest atomic operation
   bool has_peers_ = false;         ///< other threads run the program, too
 };
 
-/// Threads act in the order of simulated time.
+/// Plays threads in the order of simulated time.
 std::unique_ptr<Memory> scash_memory_in_time(Cluster& cluster, Thread& thread);
 
-/// Threads act in the cluster's recorded order. The order says which touches trapped, and when among the companions';
-/// the protocol says what kind each trap was. Functions throw std::invalid_argument where order and trace do not fit.
+/// Plays threads in the cluster's recorded order. The order says which touches trapped, and when among those of the
+/// same node; the protocol says what kind each trap was. Functions throw std::invalid_argument where order and trace do
+/// not match.
 std::unique_ptr<Memory> scash_memory_as_recorded(Cluster& cluster, Thread& thread);
 
 }  // namespace sdsm::sim

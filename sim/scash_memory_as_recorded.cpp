@@ -107,7 +107,7 @@ class AsRecorded final : public ScashMemory {
         index_of(thread_.id()), intervals_, what, position()));
   }
 
-  /// Each step when it is the thread's turn.
+  /// Plays each step when it is the thread's turn.
   void perform(Course course, Sync sync, const Exchange& exchange, const std::string& what) {
     const auto in_turn = [this, sync](const Then& then) {
       flush_in_turn(sync);
@@ -161,7 +161,8 @@ class AsRecorded final : public ScashMemory {
         break;
       }
     }
-    // Where a companion drops the page before the thread's next event, it may have been touched before that.
+    // If another process of the node drops the page before the thread's next event, the touch may have come before the
+    // drop.
     if (would_trap() && order_.drops_until_next(thread_.id()) == drops_before) {
       misfit(fmt::format("its {} of page {} of region {} traps", touch.access == Access::read ? "read" : "write",
                          page.index, index_of(page.region)));
@@ -183,8 +184,8 @@ class AsRecorded final : public ScashMemory {
     faults_.take_and_show(page, *kind, home, {});
   }
 
-  /// A trace tells of a page's first touch in an interval only. If a companion took a lock meanwhile, and dropped the
-  /// page, a run traps again; only the order tells of it. Whether that is so, and then it is done.
+  /// Plays a repeated fault if the order has one, and returns whether it has. A trace has only a page's first touch in
+  /// an interval. If a process of the same node takes a lock meanwhile and drops the page, a run traps again.
   bool repeat_fault() {
     const OrderEvent* const next = order_.next(thread_.id());
     const std::optional<Access> access = access_of(next);
@@ -196,7 +197,7 @@ class AsRecorded final : public ScashMemory {
     return true;
   }
 
-  /// Whether a touch of the interval, so far, was such an access to the page.
+  /// Whether an earlier touch of the interval was such an access to the page.
   bool has_touched(PageId page, Access access) const {
     if (interval_ == nullptr || current_ == nullptr) return false;
     return std::any_of(interval_->touches.data(), current_ + 1, [&](const trace::TouchRun& run) {
@@ -206,7 +207,7 @@ class AsRecorded final : public ScashMemory {
     });
   }
 
-  /// A lock that was tested in vain, and what a run-time's own bookkeeping flushes, are no events of a trace.
+  /// Plays flushes and drops that a trace lacks: of a lock tested in vain, and of the run-time's own bookkeeping.
   bool sync_in_interval() {
     if (next_of(OrderKind::drop) != nullptr) {
       drop();
@@ -238,12 +239,12 @@ class AsRecorded final : public ScashMemory {
   }
 
   ReplayedOrder& order_;
-  std::uint64_t intervals_ = 0;                ///< played
-  const trace::Interval* interval_ = nullptr;  ///< the one that is being played
+  std::uint64_t intervals_ = 0;                ///< intervals played
+  const trace::Interval* interval_ = nullptr;  ///< the current interval
   const trace::TouchRun* current_ = nullptr;   ///< the latest of its runs
-  PageId current_page_{};                      ///< the latest of that run's pages
+  PageId current_page_{};                      ///< the latest page of that run
   std::optional<PageId> administrative_;       ///< the run-time's page touched since the last interval's end
-  std::uint64_t drops_at_interval_ = 0;        ///< of the node's copies, when it began
+  std::uint64_t drops_at_interval_ = 0;        ///< drops of the node's copies before it began
 };
 
 }  // namespace

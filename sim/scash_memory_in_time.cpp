@@ -64,7 +64,7 @@ class InTime final : public ScashMemory {
         [=, this](auto done) { cluster_.locks.perform(thread_, course, sync, exchange, std::move(done)); });
   }
 
-  /// The pages that come with `page`, after a fault of that kind; the node has them now.
+  /// Returns the pages that come with `page` after a fault of that kind; the node has them now.
   std::vector<PageId> prefetched(PageId page, FaultKind kind) {
     std::vector<PageId> beside;
     const std::uint32_t region = index_of(page.region);
@@ -80,8 +80,8 @@ class InTime final : public ScashMemory {
     return beside;
   }
 
-  /// False if the node has lost the page again: another thread may have entered flag mode meanwhile, for which this
-  /// node dropped its copies.
+  /// Returns false if the node has lost the page again: another thread may have entered single-writer mode meanwhile,
+  /// for which this node dropped its copies.
   bool fetch(PageId page, FaultKind kind, const Touch& touch, Owner owner) {
     const std::vector<PageId> beside = prefetched(page, kind);
     faults_.take(page, kind, 1, touch.home, beside);
@@ -91,19 +91,20 @@ class InTime final : public ScashMemory {
     return !traps(touch.access, pages_.process_permission(thread_.id(), page, owner));
   }
 
-  /// Companions share the node's pages, and in flag mode other nodes take them, so a thread looks at the node's state
-  /// only when simulated time has reached it. Inline, it would take touch() the registers.
+  /// The processes of a node share its pages, and other nodes downgrade them in single-writer mode. So a thread reads
+  /// the node's state only when simulated time has reached its own. Inline, this function would use up touch()'s
+  /// registers.
   [[gnu::noinline]] void touch_in_turn(PageId page, const Touch& touch, Owner owner) {
     PageRights& rights = *cluster_.rights;
     const bool is_own_stack = owner == Owner::home && rights.is_of_stack(page);
     if (!is_own_stack && met_.go_on() && is_single_writer_mode_due()) enter_single_writer_mode();
-    // Again if a companion took a lock, and with it dropped the page, while it was on its way.
+    // Repeats if another process of the node dropped the page, on taking a lock, while it was on its way.
     while (traps(touch.access, pages_.process_permission(thread_.id(), page, owner))) {
       thread_.catch_up_and_wait();
       const Time since = cluster_.clock.now();
       cluster_.await_arrival(thread_, page);
       const std::optional<FaultKind> kind = pages_.access(thread_.id(), page, touch.home, owner, touch.access);
-      // The trap came before the wait for a companion's fetch, so the wait is part of this fault.
+      // The trap came before the wait for the other process's fetch, so the wait is part of this fault.
       thread_.waited(spent_on(*kind), since);
       const bool fetches = rule_of(*kind).fetches_page;
       if (fetches) cluster_.begin_arrival(thread_.node(), page);
@@ -118,7 +119,7 @@ class InTime final : public ScashMemory {
         break;
       }
       if (was_on) {
-        // Copies of other stacks go, and not this one; who is granted a page uses it before another gets it.
+        // Copies of other stacks are dropped, but not this page; its receiver uses it before another node gets it.
         apply_change(faults_.granted().is_changed, page, true);
         rights.note_copies(thread_.node(), page, 1);
         break;

@@ -9,9 +9,9 @@
 namespace sdsm::sim {
 namespace {
 
-/// SimGrid's own communications, links limited to one message at a time. Slower than the other network; the reference.
-/// SimGrid 3.32 tells only actors that a communication has ended, and our messages are sent from timers too. So
-/// couriers carry them: actors that wait for one message at a time and are reused.
+/// SimGrid's own communications, with links limited to one message at a time: the slower network, and the reference.
+/// SimGrid 3.32 reports the end of a communication only to actors, but timers send messages too. So couriers carry
+/// them: reusable actors that wait for one message at a time.
 class SimgridNetwork final : public Network {
  public:
   SimgridNetwork(Clock& clock, const Topology& topology, const Framing& framing)
@@ -64,8 +64,8 @@ class SimgridNetwork final : public Network {
       } catch (const simgrid::ForcefulKillException&) {
         throw;
       } catch (...) {
-        // SimGrid ends the program for what leaves an actor. What leaves a timer's action reaches whoever runs the
-        // engine.
+        // SimGrid ends the program if an exception leaves an actor. An exception of a timer's action reaches the caller
+        // of the engine.
         clock_.at(clock_.now(), [failure = std::current_exception()] { std::rethrow_exception(failure); });
       }
     }

@@ -14,15 +14,14 @@
 namespace sdsm::sim {
 namespace {
 
-/// SimGrid's engine with a platform in it, its links as --set has changed them. Throws PlatformError if SimGrid rejects
-/// the file.
+/// SimGrid's engine with a platform, its links changed by --set. Throws PlatformError if SimGrid rejects the file.
 class LoadedEngine {
  public:
   explicit LoadedEngine(const Platform& platform) {
     const std::filesystem::path& path = platform.path;
     static char name[] = "sdsm";
     static char quiet[] = "--log=root.thres:error";
-    // SimGrid cries out at a deadlock; RunError says the same, and which thread waits for what.
+    // SimGrid prints a backtrace at a deadlock; RunError says the same, and which thread waits for what.
     static char calm[] = "--log=ker_engine.app:file:/dev/null ker_engine.add:0";
     static char* arguments[] = {name, quiet, calm, nullptr};
     int count = 3;
@@ -32,7 +31,7 @@ class LoadedEngine {
     try {
       engine_->load_platform(path.string());
     } catch (const std::exception& error) {
-      // SimGrid explains over several lines; one finding is one line.
+      // SimGrid's reason may have several lines; a finding is one line.
       std::string reason = error.what();
       std::replace(reason.begin(), reason.end(), '\n', ' ');
       throw PlatformError(fmt::format("{}: SimGrid cannot use this file ({}). Mend the file.", path.string(), reason));
@@ -50,7 +49,7 @@ class LoadedEngine {
   std::unique_ptr<simgrid::s4u::Engine> engine_;
 };
 
-/// Gives links that equal the reference's the bandwidth and latency that `costs` give the reference: a drawn network is
+/// Gives links that equal the reference the bandwidth and latency that `costs` give the reference: a drawn network is
 /// both the one on which costs were measured and the one that is simulated.
 void follow_reference(simgrid::s4u::Engine& engine, const Platform& platform) {
   if (platform.costs.reference.empty()) return;
@@ -68,8 +67,8 @@ void follow_reference(simgrid::s4u::Engine& engine, const Platform& platform) {
   }
 }
 
-/// Tells how far the initial thread is. Not an actor of its own: the order of simultaneous events must not depend on
-/// whether somebody watches.
+/// Reports the initial thread's progress. It is no actor of its own: the order of simultaneous events must not depend
+/// on whether somebody watches.
 class ObservedSource final : public IntervalSource {
  public:
   ObservedSource(std::unique_ptr<IntervalSource> source, Progress progress, std::uint64_t intervals)
@@ -130,7 +129,7 @@ std::vector<std::string> check_platform(const Platform& platform, std::size_t* h
 
 void check_duration(const std::vector<LinkSpec>& route, const Framing& framing, const std::vector<Bytes>& payloads,
                     std::uint32_t burst) {
-  double total = 0;  // no Time, which it may not fit
+  double total = 0;  // a Time might overflow
   for (const Bytes payload : payloads) {
     for (const LinkSpec& link : route) {
       total += burst * (static_cast<double>(wire_bytes(framing, payload).count) / link.bandwidth.bytes_per_second +
@@ -178,7 +177,7 @@ std::vector<Time> time_messages(const Platform& platform, NetworkKind kind, cons
 
 namespace {
 
-/// Costs on the network that is simulated. Throws as simulate() does.
+/// Returns the costs on the simulated network. Throws as simulate() does.
 CostModel costs_on(const Platform& platform, Layout layout, WireModel model, const Topology& topology,
                    const RunOptions& options) {
   CostModel costs(platform.costs, model, topology.longest_route(model, platform.costs.framing), options.protocol);
@@ -205,8 +204,7 @@ CostModel costs_on(const Platform& platform, Layout layout, WireModel model, con
 
 using Players = std::vector<std::unique_ptr<Player>>;
 
-/// Lets every thread play its trace to the end. Throws what a player throws, and RunError if threads wait for what
-/// never comes.
+/// Plays every thread's trace to the end. Throws what a player throws, and RunError if threads wait for ever.
 void play(simgrid::s4u::Engine& engine, const Topology& topology, Cluster& cluster, Players& players) {
   std::exception_ptr failure;
   for (std::uint32_t process = 0; process < players.size(); ++process) {
@@ -217,7 +215,7 @@ void play(simgrid::s4u::Engine& engine, const Topology& topology, Cluster& clust
                   } catch (const simgrid::ForcefulKillException&) {
                     throw;
                   } catch (...) {
-                    // A damaged trace, a broken invariant: reported once the engine has stopped.
+                    // A damaged trace or a broken invariant: reported once the engine has stopped.
                     if (!failure) failure = std::current_exception();
                     simgrid::s4u::Actor::kill_all();
                   }
@@ -244,17 +242,17 @@ void play(simgrid::s4u::Engine& engine, const Topology& topology, Cluster& clust
       fmt::join(stuck, "\n  ")));
 }
 
-/// What the threads' accounts say after the run.
+/// Returns the threads' accounts after the run.
 Result result_of(Cluster& cluster) {
   Result result;
-  // Messages that nobody waits for may still be on their way when the last thread has ended.
+  // Messages without a waiting thread may still be on their way when the last thread has ended.
   for (const auto& thread : cluster.threads) {
     result.whole_makespan = std::max(result.whole_makespan, thread->account.whole.total());
   }
   result.makespan = cluster.window.clip(Time{}, result.whole_makespan);
   for (const auto& thread : cluster.threads) {
     Account& account = thread->account;
-    // After a thread's end it is idle; its account is whole up to then.
+    // A thread is idle after its end; its account is complete up to then.
     account.charge(Spent::idle, account.whole.total(), result.whole_makespan);
     if (account.whole.total() != result.whole_makespan || account.region.total() != result.makespan) {
       throw RunError(fmt::format("broken invariant: thread {} accounts for {} of {} ({} of {} in the measured region)",
@@ -312,7 +310,7 @@ Result simulate(const Platform& platform, Layout layout, NetworkKind kind, Progr
   if (!program.has_operations) cluster.rights->expect_no_operations();
   cluster.ended_by = program.ended_by;
   if (program.has_spins) cluster.spins.emplace(layout.processes());
-  // One process meets nobody, and a run of one records nothing.
+  // One process meets nobody, and a run of one process records nothing.
   if (program.order && takes_faults(layout)) cluster.order.emplace(std::move(*program.order), layout, program.regions);
   Players players;
   for (std::uint32_t process = 0; process < layout.processes(); ++process) {

@@ -1,5 +1,5 @@
-/// One run: plays a program's intervals on a platform. SimGrid allows one engine per process, so a process calls
-/// simulate() once.
+/// Runs one simulation: plays a program's intervals on a platform. SimGrid allows one engine per process, so a process
+/// calls simulate() once.
 #pragma once
 
 #include <filesystem>
@@ -19,22 +19,23 @@
 
 namespace sdsm::sim {
 
-/// A deadlock, a broken invariant: the text says where each thread was.
+/// A deadlock or a broken invariant; the text says where each thread was.
 using commands::RunError;
 
-/// A program to simulate: one source per thread.
+/// A program to simulate, with one source per thread.
 struct Program {
   std::vector<trace::Region> regions;
   std::vector<std::unique_ptr<IntervalSource>> sources;
-  unsigned clock_rank = rank_of(trace::ClockSource::omp_get_wtime);  ///< of the clocks that bound the region
-  std::uint64_t clock_calls = 0;                                     ///< of those, by the initial thread
-  std::uint64_t intervals = 0;  ///< of the initial thread, for progress; 0 if unknown
+  unsigned clock_rank = rank_of(trace::ClockSource::omp_get_wtime);  ///< rank of the clocks that bound the region
+  std::uint64_t clock_calls = 0;                                     ///< the initial thread's calls of those clocks
+  std::uint64_t intervals = 0;  ///< intervals of the initial thread, for progress; 0 if unknown
   bool has_spins = false;
-  /// Who ends the program inside a parallel region, and with it whatever others do then.
+  /// The thread that ends the program inside a parallel region; the others' work ends with it.
   std::optional<ProcessId> ended_by{};
-  bool has_operations = true;                                 ///< atomic ones or fences
-  std::vector<std::vector<trace::ReductionPart>> reductions;  ///< by thread, done as Omni does them; may be empty
-  std::optional<trace::Order> order;                          ///< order to repeat, of a run of the same program
+  bool has_operations = true;                                 ///< atomic operations or fences
+  std::vector<std::vector<trace::ReductionPart>> reductions;  ///< by thread, those that run as Omni runs them; may be
+                                                              ///< empty
+  std::optional<trace::Order> order;                          ///< the order of a real run to repeat
 };
 
 struct ThreadResult {
@@ -48,46 +49,45 @@ struct Result {
   Time makespan{};        ///< of the measured region
   Time whole_makespan{};  ///< from start to the last thread's end
   std::vector<ThreadResult> threads;
-  /// Costs that a model stands in for: "barrier", "lock" (the platform gives other layouts), "memory-bus" (it gives
-  /// other numbers of threads).
+  /// Costs that were extrapolated: "barrier", "lock" (the platform gives other layouts), "memory-bus" (it gives other
+  /// numbers of threads).
   std::vector<std::string> extrapolated;
-  bool has_unknown_turns = false;  ///< ordered regions of an older trace went on as they came
+  bool has_unknown_turns = false;  ///< ordered regions of an older trace ran in order of arrival
   std::uint64_t remote_faults = 0;
-  trace::PageBook pages;  ///< of the measured region, if the options ask for it; regions are numbered as in the trace
-  trace::Readings readings;  ///< of the whole run, if the options ask for them
+  trace::PageBook pages;     ///< in the measured region, if the options ask for it; regions have the trace's numbers
+  trace::Readings readings;  ///< in the whole run, if the options ask for them
   Window window;             ///< the measured region
   Baselines baselines;
-  std::vector<std::string> links;  ///< names, by the numbers that the timeline has
+  std::vector<std::string> links;  ///< names, by the timeline's numbers
 };
 
 /// Throws TooSmall if the platform has too few hosts or cores for the layout, and as offers() does.
 void require_room(const Platform& platform, Layout layout);
 
-/// Whether the platform has hosts and cores enough for the layout. Throws std::invalid_argument if a route is missing.
-/// Creates the process's one engine.
+/// Returns whether the platform has hosts and cores enough for the layout. Throws std::invalid_argument if a route is
+/// missing. Creates the process's one engine.
 bool offers(const Platform& platform, Layout layout);
 
-/// Every problem that SimGrid or the simulator has with the platform, with either network and all of its hosts; empty
-/// if there is none. Creates the process's one engine.
+/// Returns every problem that SimGrid or the simulator has with the platform, with either network and all of its hosts;
+/// empty if there is none. Creates the process's one engine.
 std::vector<std::string> check_platform(const Platform& platform, std::size_t* hosts);
 
-/// Throws std::invalid_argument if `burst` messages of each payload could take longer over the route than a run may
-/// last.
+/// Throws std::invalid_argument if `burst` messages of each payload could exceed a run's longest duration on the route.
 void check_duration(const std::vector<LinkSpec>& route, const Framing& framing, const std::vector<Bytes>& payloads,
                     std::uint32_t burst);
 
-/// Times of messages from node 1 to node 0 on an idle network, without processors' parts: for each payload, from
-/// sending `burst` of them at once until the last has arrived. Creates the process's one engine. Throws
+/// Times messages from node 1 to node 0 on an idle network, without the processors' parts: for each payload, from
+/// sending `burst` of them at once until the last arrives. Creates the process's one engine. Throws
 /// std::invalid_argument if the platform has less than two nodes, and as check_duration().
 std::vector<Time> time_messages(const Platform& platform, NetworkKind network, const std::vector<Bytes>& payloads,
                                 std::uint32_t burst = 1);
 
-/// Called from time to time with the share of the run that is done, 0..1.
+/// Receives from time to time the finished share of the run, 0..1.
 using Progress = std::function<void(double)>;
 
-/// Plays the program on the platform. Throws std::invalid_argument if the layout does not fit the platform, or the
-/// platform does not say what memory-bound computing costs there; PlatformError if costs contradict each other;
-/// RunError; and what the sources throw.
+/// Plays the program on the platform. Throws std::invalid_argument if the layout does not fit the platform, or if the
+/// platform lacks the cost of memory-bound computing there; PlatformError if costs contradict each other; RunError; and
+/// what the sources throw.
 Result simulate(const Platform& platform, Layout layout, NetworkKind network, Program program,
                 const RunOptions& options, const Progress& progress = {});
 

@@ -8,12 +8,13 @@
 
 namespace sdsm::sim {
 
-/// Waits of threads in loops of their own for what another stores. When that is, a trace knows by the other's events.
+/// Tracks threads that wait in their own loops for another thread's store. A trace dates the store by the other's
+/// events.
 class Spins {
  public:
   explicit Spins(std::uint32_t processes) : begun_(processes), waiters_(processes) {}
 
-  /// A question has come to thread `by`. Calls `answer` when so many of its events have begun, perhaps at once.
+  /// A question arrives at thread `by`. Calls `answer` when `events` of its events have begun, perhaps at once.
   void ask(ProcessId by, std::uint64_t events, std::function<void()> answer);
 
   std::uint64_t begun(ProcessId thread) const { return begun_[index_of(thread)]; }
@@ -28,7 +29,7 @@ class Spins {
   };
 
   std::vector<std::uint64_t> begun_;          ///< events, by thread
-  std::vector<std::vector<Waiter>> waiters_;  ///< by the thread that they wait for
+  std::vector<std::vector<Waiter>> waiters_;  ///< by the thread for which they wait
 };
 
 }  // namespace sdsm::sim

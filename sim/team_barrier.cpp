@@ -33,7 +33,7 @@ void TeamBarrier::gather(RoundPtr& gathering, std::uint32_t size, Member member)
   if (gathering->members.size() < size) return;
 
   const RoundPtr round = std::exchange(gathering, nullptr);
-  // Members in the order of their ids, whatever order they came in.
+  // Order the members by id, whatever their order of arrival.
   std::sort(round->members.begin(), round->members.end(),
             [](const Member& a, const Member& b) { return a.thread->id() < b.thread->id(); });
   for (const Member& here : round->members) round->processes.push_back(here.thread->id());
@@ -79,7 +79,7 @@ void TeamBarrier::flush(const RoundPtr& round, std::function<void()> done) {
     const ProcessId process = member.thread->id();
     const NodeId node = member.thread->node();
     const Sync sync = sync_on(*round, node);
-    // In flag mode a gang's barrier is as any lock (LockManager::send_changes()).
+    // In single-writer mode a gang's barrier is as any lock (LockManager::send_changes()).
     const bool stays = round->is_of_gang && cluster_.rights->is_on();
     std::vector<Twinned> diffs = stays ? std::vector<Twinned>() : cluster_.pages(node).flush(process, sync);
     cluster_.flushes[index_of(process)]->start(std::move(diffs), [this, round, &member, done] {
@@ -111,7 +111,7 @@ void TeamBarrier::drop(const RoundPtr& round, std::function<void()> done) {
   cluster_.clock.at(cluster_.clock.now() + most, std::move(done));
 }
 
-/// The first member on a node drops its copies.
+/// Lets the first member on each node drop its copies.
 void TeamBarrier::drop_in_gang(const RoundPtr& round, const std::function<void()>& done) {
   round->dropping = 1;
   const auto dropped = [round, done] {
@@ -150,12 +150,12 @@ void TeamBarrier::leave(const RoundPtr& round) {
       account.charge(Spent::idle, from, *forked);
       from = *forked;
     }
-    // What lay between was charged by the flush.
+    // The flush has charged the time between.
     account.charge(Spent::barrier, from, all_here);
     account.charge(Spent::barrier, member.flushed, all_flushed);
     const Time protected_at = all_flushed + member.protecting;
     account.charge(Spent::protect, all_flushed, protected_at);
-    // What lay between was charged by the flush of companions' changes.
+    // Flushes of other processes' changes on the node have charged the time between.
     const Time dropped_at = std::max(protected_at, member.dropped);
     account.charge(Spent::barrier, dropped_at, all_dropped);
     account.count(now, [](Tally& tally) { ++tally.barriers; });
@@ -166,7 +166,7 @@ void TeamBarrier::leave(const RoundPtr& round) {
       for (std::size_t synchronisation = 0; synchronisation < barrier_synchronisations; ++synchronisation) {
         account.count_message(now, courses::meet.message, control_payload);
         if (cluster_.options.timeline != nullptr) {
-          // The barrier's cost is that of all of its messages together, so none has a time of its own.
+          // The barrier's cost covers all of its messages together, so none has a time of its own.
           cluster_.options.timeline->message({member.thread->id(), master.id(),
                                               static_cast<std::size_t>(courses::meet.message), control_payload,
                                               ready[synchronisation], round->met[synchronisation]});

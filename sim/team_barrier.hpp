@@ -22,12 +22,12 @@ class TeamBarrier {
  public:
   explicit TeamBarrier(Cluster& cluster) : cluster_(cluster) {}
 
-  /// The thread has arrived at a barrier of threads 0 to team - 1, of which it must be one. Calls `through` when it may
-  /// go on. A worker that waits for a fork is idle until the master comes.
+  /// The thread has arrived at a barrier of threads 0 to team - 1, which include it. Calls `through` when it may go on.
+  /// A worker that waits for a fork is idle until the master comes.
   void arrive(Thread& thread, std::uint32_t team, Arrival why, std::function<void()> through);
-  /// The same at a barrier of the `size` threads that arrive there for this gang.
+  /// The thread has arrived at a barrier of the gang's `size` threads.
   void arrive_in_gang(Thread& thread, std::uint32_t gang, std::uint32_t size, std::function<void()> through);
-  /// Whether there was a gang with some of a node's threads only.
+  /// Whether any gang had only some of a node's threads.
   bool has_split_nodes() const { return has_split_nodes_; }
 
  private:
@@ -36,31 +36,31 @@ class TeamBarrier {
     Arrival why;
     Time arrived{};
     Time flushed{};
-    Time dropped{};     ///< where that took time
-    Time protecting{};  ///< what it takes the thread to protect its pages again
+    Time dropped{};     ///< if that took time
+    Time protecting{};  ///< time to protect the thread's pages again
     std::function<void()> through;
   };
   struct Round {
     bool is_of_gang = false;
     std::vector<Member> members;
-    std::vector<ProcessId> processes;  ///< the members'
+    std::vector<ProcessId> processes;  ///< of the members
     std::array<Time, barrier_synchronisations> synchronisations{};
     std::array<Time, barrier_synchronisations> met{};  ///< when each synchronisation was over
-    std::size_t meetings = 0;                          ///< so far
-    std::size_t flushing = 0;                          ///< members
-    std::size_t dropping = 0;                          ///< nodes
+    std::size_t meetings = 0;                          ///< synchronisations so far
+    std::size_t flushing = 0;                          ///< members that still flush
+    std::size_t dropping = 0;                          ///< nodes that still drop copies
   };
   using RoundPtr = std::shared_ptr<Round>;
 
-  /// Adds a member; begins the barrier if it is the last.
+  /// Adds a member; the last one begins the barrier.
   void gather(RoundPtr& gathering, std::uint32_t size, Member member);
-  /// What the barrier is on a member's node.
+  /// Returns what the barrier is on a member's node.
   Sync sync_on(const Round& round, NodeId node) const;
   /// Does phase number `phase` and those after it.
   void proceed(const RoundPtr& round, std::size_t phase);
-  /// In the baselines, whose members wait for the last one only.
+  /// Meets in the baselines, where members wait only for the last one.
   static void meet_uncontended(const Round& round, Time synchronisation);
-  /// These call `done` when all members are done.
+  /// Call `done` when all members are done.
   void flush(const RoundPtr& round, std::function<void()> done);
   void drop(const RoundPtr& round, std::function<void()> done);
   void drop_in_gang(const RoundPtr& round, const std::function<void()>& done);
@@ -68,8 +68,8 @@ class TeamBarrier {
 
   Cluster& cluster_;
   bool has_split_nodes_ = false;
-  /// Rounds that still wait for members, by size of the team: while a small team is at its barriers, other threads may
-  /// wait for the fork of a larger one.
+  /// Rounds that still wait for members, by team size: while a small team is at its barriers, other threads may wait
+  /// for the fork of a larger one.
   std::map<std::uint32_t, RoundPtr> gathering_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, RoundPtr> gathering_gangs_;  ///< by gang and size
 };

@@ -69,7 +69,7 @@ void Thread::cut() {
 }
 
 Thread::Charge Thread::charge_now() {
-  // Amid a theft no work is done.
+  // No work is done during a theft.
   at_.work = std::max(at_.work, clock_.now() - since_ - taken_);
   while (at_.charge + 1 < charges_.size() && charges_[at_.charge + 1].item != Spent::stolen &&
          at_.work >= at_.before + charges_[at_.charge].duration) {
@@ -80,7 +80,7 @@ Thread::Charge Thread::charge_now() {
 
 Spent Thread::item_of(const Charge& charge) const {
   if (trap_ == Time{} || !is_fault(charge.item)) return charge.item;
-  // The trap ends a fault: what is left of one that a message came for begins when that has come.
+  // The trap is a fault's last part. After a fetch, a charge holds only the part behind the reply.
   const Time each = charge.duration / std::max<std::int64_t>(static_cast<std::int64_t>(charge.faults), 1);
   if (each == Time{}) return charge.item;
   return each - (at_.work - at_.before) % each <= trap_ ? Spent::compute : charge.item;

@@ -1,5 +1,5 @@
-/// One OpenMP thread in simulated time: local work that simulated time has not reached yet, whether it computes or
-/// waits, and its account.
+/// One OpenMP thread in simulated time: its account, whether it computes or waits, and its local work that simulated
+/// time has not reached yet.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ namespace sdsm::sim {
 /// Processors of one node.
 struct Processors {
   int cores = 1;
-  int computing = 0;  ///< threads that use one now
+  int computing = 0;  ///< threads that use a processor now
 };
 
 class Thread {
@@ -37,24 +37,25 @@ class Thread {
   ProcessId id() const { return id_; }
   NodeId node() const { return node_; }
 
-  /// Adds local work of a known cost, without a call of SimGrid: simulated time does not move yet. The system's noise
-  /// comes with it. Throws std::invalid_argument if the work would end after last_date.
+  /// Adds local work of a known cost, and the system's noise, without a call of SimGrid: simulated time does not move
+  /// yet. Throws std::invalid_argument if the work would end after last_date.
   void spend(Spent item, Time duration) {
     if (duration != Time{}) spend_faults(item, 0, duration);
   }
-  /// What costs of the platform add to the program's computing: runs' accounts have it there, and no sequential time.
+  /// Adds time that the platform's costs add to the program's computing: a real run's account has it there, but the
+  /// sequential time does not.
   void spend_added_computing(Time duration) {
     if (duration != Time{}) add(Spent::compute, 0, duration, Time{});
   }
-  /// spend() of `count` faults of one kind, which last `work` together.
+  /// Spends `work` on `count` faults of one kind.
   void spend_faults(Spent item, std::uint64_t count, Time work) { add(item, count, work, work); }
 
  private:
-  /// `own`: the program's own part of `work`.
+  /// `own` is the program's own part of `work`.
   void add(Spent item, std::uint64_t count, Time work, Time own) {
-    // First of all, as noise cannot make more longer.
+    // Checked before noise, which must not have to lengthen such a time.
     if (work > last_date - local_now()) throw_beyond_last_date();
-    // Now, so that the thread's own time is known before simulated time comes to it.
+    // Noise is drawn now, so that the thread's own time is known before simulated time reaches it.
     const Time duration = noise_.stretched(id_, local_now(), work);
     if (duration > last_date - local_now()) throw_beyond_last_date();
     if (charges_.empty() || charges_.back().item != item) charges_.push_back({item, 0, Time{}, Time{}});
@@ -66,30 +67,30 @@ class Thread {
   }
 
  public:
-  /// The thread's own time: simulated time plus its local work that simulated time has not reached.
+  /// The thread's own time: simulated time plus local work that simulated time has not reached.
   Time local_now() const { return clock_.now() + ahead_; }
 
   /// Calls `then` when simulated time has reached the local time, perhaps at once. Until then the thread computes (it
-  /// holds a processor), and time that others steal comes on top.
+  /// holds a processor), and stolen time comes on top.
   void catch_up(std::function<void()> then);
 
-  /// The same, blocking the thread's actor.
+  /// Blocks the thread's actor until simulated time has reached the local time.
   void catch_up_and_wait();
 
-  /// Calls `action` with a callback then, and blocks the actor until the callback is called. If the run fails
+  /// Calls `action` with a callback at that time, and blocks the actor until the callback is called. If the run fails
   /// meanwhile, `action` is called all the same: it must not refer to the caller's variables.
   void wait_for(const std::function<void(std::function<void()>)>& action);
 
   /// Charges a wait that began at `since` and ends now.
   void waited(Spent item, Time since) { account.charge(item, since, clock_.now()); }
 
-  /// The program ends now, whatever the thread does: its account ends, too.
+  /// The program ends now, whatever the thread does; so its account ends, too.
   void cut();
 
   bool computing() const { return computing_; }
-  /// What it does now. Precondition: computing().
+  /// Returns what the thread does now. Precondition: computing().
   Spent doing() { return charge_now().item; }
-  /// Its processor serves another process for `duration`. Precondition: computing().
+  /// The thread's processor serves another process for `duration`. Precondition: computing().
   void steal(Time duration);
 
   Account account;
@@ -99,14 +100,14 @@ class Thread {
  private:
   struct Charge {
     Spent item;
-    std::uint64_t faults;  ///< how many, if item is a fault
+    std::uint64_t faults;  ///< number of faults, if `item` is one
     Time duration;
-    Time own{};  ///< of `duration`, what the program alone takes
+    Time own{};  ///< the program's own part of `duration`
   };
   void arrive();
-  /// What the thread does now, of `charges_`, which only grow until they are charged. Sets at_.
+  /// Returns the thread's present work in `charges_`, which only grow until they are charged. Sets at_.
   Charge charge_now();
-  /// What a run's account has then: of a fault's trap, computing.
+  /// Returns a real run's item for the work: a fault's trap counts as computing.
   Spent item_of(const Charge& charge) const;
 
   ProcessId id_;
@@ -119,14 +120,14 @@ class Thread {
   Time stolen_{};
   Time since_{};  ///< simulated time at which `charges_` begin
   bool computing_ = false;
-  std::vector<Charge> charges_;  ///< in order; they last `ahead_`, before what is stolen
-  std::vector<Charge> thefts_;   ///< from `charges_`, in order, by what the thread did
-  Time taken_{};                 ///< by these
+  std::vector<Charge> charges_;  ///< in order; they last `ahead_`, without stolen time
+  std::vector<Charge> thefts_;   ///< thefts from `charges_`, in order, by what the thread did
+  Time taken_{};                 ///< sum of the thefts
   struct {
     std::size_t charge = 0;
-    Time before{};  ///< what the charges before it last
-    Time work{};    ///< what was done of all
-  } at_;            ///< where the last theft was, or who looked last
+    Time before{};  ///< duration of the earlier charges
+    Time work{};    ///< work done so far, of all charges
+  } at_;            ///< place of the last theft or query
   std::function<void()> then_;
 };
 

@@ -12,7 +12,7 @@
 namespace sdsm::sim {
 namespace {
 
-/// "node-2" before "node-10": runs of digits compare as numbers.
+/// Compares runs of digits as numbers: "node-2" before "node-10".
 bool natural_less(const std::string& a, const std::string& b) {
   std::size_t i = 0, j = 0;
   const auto digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };

@@ -19,17 +19,17 @@
 namespace sdsm::sim {
 namespace {
 
-/// Sets that may be refused for each one that is accepted, and before the first.
+/// Sets that may be refused for each accepted set, and before the first.
 constexpr std::uint64_t most_refused = 50;
 
-/// A seed must not give the draws the numbers that it gives jitter and noise.
+/// Keeps the draws' random numbers apart from those of jitter and noise with the same seed.
 std::mt19937_64 generator_of(std::uint64_t seed) {
   std::seed_seq words{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32U), 0x636f7374U};
   return std::mt19937_64(words);
 }
 
-/// What is impossible in a set of costs on the network on which they were measured; empty if nothing is. `only`: the
-/// model to look at, if not both.
+/// Returns what is impossible in a set of costs on the reference network; empty if nothing is. `only` restricts the
+/// check to one network model.
 std::vector<std::string> contradictions(const Costs& costs, std::optional<WireModel> only, ProtocolKind protocol) {
   for (const WireModel model : {WireModel::store_and_forward, WireModel::flow}) {
     if (only.value_or(model) != model) continue;
@@ -51,14 +51,14 @@ CostSampler::CostSampler(const Platform& platform, std::uint64_t seed, ProtocolK
 }
 
 double CostSampler::normal() {
-  // A distribution of its own for each number, as one may keep a second number back. Boost's gives the same numbers
-  // with every standard library.
+  // A new distribution for each number, as a distribution may keep a second number. Boost's gives the same numbers with
+  // every standard library.
   return boost::random::normal_distribution<double>()(random_);
 }
 
 Costs CostSampler::any() {
   Costs costs = platform_.costs;
-  std::vector<double> weights(runs_);  // of the runs' deviations from their mean, one set for all costs
+  std::vector<double> weights(runs_);  // weights of the runs' deviations from their mean, the same for all costs
   const auto count = static_cast<double>(runs_);
   for (double& weight : weights) weight = normal() * std::sqrt((1 + 1 / count) / (count - 1));
   std::optional<double> of_fixed;
@@ -140,7 +140,7 @@ Uncertainty simulate_draws(const Platform& platform, Layout layout, NetworkKind 
     ++finished;
     if (progress) progress(static_cast<double>(finished) / static_cast<double>(count));
   };
-  // The first one alone, so that what ails all of them is told once.
+  // The first draw runs alone, so that an error of all draws is reported once.
   start();
   finish(0);
   const std::size_t processors = std::max(1U, std::thread::hardware_concurrency());

@@ -1,6 +1,6 @@
-/* What OpenMP's directives cost, after the description of EPCC's microbenchmarks (docs/workloads.md): the time of
- * a delay under a directive, less that of the same delay in sequential code. Its output has version 2's format, and
- * says that it is not EPCC's (calibration/readers/epcc.py). */
+/* Measures the cost of OpenMP's directives, after the description of EPCC's microbenchmarks (docs/workloads.md): the
+ * time of a delay under a directive, less that of the same delay in sequential code. The output has version 2's format,
+ * and says that it is not EPCC's (calibration/readers/epcc.py). */
 #include <math.h>
 #include <omp.h>
 #include <sdsm/placement.h>
@@ -145,7 +145,7 @@ static const char* const group_names[groups] = {"synchronisation", "scheduling",
 static void (*const reference_runs[references])(void) = {reference_delay, reference_atomic, reference_reduction,
                                                          reference_loop,  reference_array,  reference_columns};
 
-/* Of the time of one repetition, in microseconds. */
+/* Statistics of one repetition's time, in microseconds. */
 struct statistics {
   double mean;
   double least;
@@ -168,10 +168,10 @@ static struct statistics statistics_of(const double* samples, int count) {
   return made;
 }
 
-/* Half of what holds 95 % of a normal distribution, in standard deviations. */
+/* Half the width of a normal distribution's 95 % interval, in standard deviations. */
 static const double half_width = 1.96;
 
-/* One sample more, the first, is not counted: it gets the pages where they are used. */
+/* The first of samples + 1 samples is not counted: it fetches the pages. */
 static struct statistics measure(void (*run)(void), int samples) {
   double* times = calloc((size_t)samples, sizeof *times);
   if (!times) stop(status_failed, program, "no memory for %d samples", samples);
@@ -201,7 +201,7 @@ static struct statistics measure_reference(enum reference kind, int number, int 
   return made;
 }
 
-/* As version 2 does, the lines below leave the size of an array out, but not that of a chunk. */
+/* Like version 2, the lines below leave out the size of an array, but not that of a chunk. */
 static void measure_directive(const struct directive* directive, const struct statistics* reference, int samples) {
   char size[16] = "";
   if (directive->size > 0) snprintf(size, sizeof size, " %d", directive->size);
@@ -252,7 +252,7 @@ static void print_help(void) {
       "     OMP_NUM_THREADS=4 epcc --group scheduling --repetitions 8 --size 1 --size 16\n");
 }
 
-/* The directive's name on the command line: in small letters, up to a stroke, with hyphens. */
+/* Compares with the directive's name on the command line: in small letters, up to a stroke, with hyphens. */
 static int is_named(const struct directive* directive, const char* name) {
   const char* known = directive->name;
   size_t i = 0;
@@ -321,7 +321,7 @@ static struct options read_options(int argc, char** argv) {
       case opt_delay: options.delay = integer_option(program, "--delay", optarg, 0, 1000000000); break;
       case opt_iterations: options.iterations = integer_option(program, "--iterations", optarg, 1, 1 << 20); break;
       case opt_help: print_help(); exit(status_done);
-      default: exit(status_bad_input); /* getopt has said why */
+      default: exit(status_bad_input); /* getopt has printed the reason */
     }
   }
   refuse_arguments(program, argc, argv);
@@ -343,7 +343,7 @@ static int list_directives(const struct options* options, int threads) {
   return add_arrays(directives, count);
 }
 
-/* Whoever names something that is not there has misspelt it. */
+/* Refuses names without a directive: they are misspelt. */
 static void check_wanted(const struct options* options, int count) {
   for (int i = 0; i < options->name_count; ++i) {
     int found = 0;
@@ -361,7 +361,7 @@ static void check_wanted(const struct options* options, int count) {
   }
 }
 
-/* A directive's size, and what it works on, are each thread's own. */
+/* Sets each thread's own size and data for a directive. */
 static void prepare(const struct directive* directive) {
   own.size = directive->size;
   if (directive->group == scheduling && own.rows == NULL) {
@@ -374,7 +374,7 @@ static void prepare(const struct directive* directive) {
     if (!own.columns) stop(status_failed, program, "no memory for %d rows", own.size);
   }
 #pragma omp parallel copyin(own)
-  __asm__ volatile("" ::: "memory");  // the compiler drops a region that is quite empty
+  __asm__ volatile("" ::: "memory");  // the compiler drops an empty region
 }
 
 static void measure_all(const struct options* options, int count) {
@@ -386,7 +386,7 @@ static void measure_all(const struct options* options, int count) {
     const enum reference kind = directive->reference;
     if (directive->group != synchronisation) prepare(directive);
     if (number_of[kind] == 0 || kind == of_columns) {
-      // Synchronisation's have the numbers that they always had.
+      // References of synchronisation keep their numbers.
       if (number_of[kind] == 0) number_of[kind] = kind <= of_reduction ? (int)kind + 1 : of_reduction + 2 + numbers++;
       reference[kind] = measure_reference(kind, number_of[kind], options->samples);
     }
@@ -415,7 +415,7 @@ int main(int argc, char** argv) {
   own.iterations = (int)options.iterations;
   omp_init_lock(&lock);
 #pragma omp parallel copyin(own)
-  __asm__ volatile("" ::: "memory");  // the compiler drops a region that is quite empty
+  __asm__ volatile("" ::: "memory");  // the compiler drops an empty region
   measure_all(&options, count);
   omp_destroy_lock(&lock);
   sdsm_gfree(own.rows);

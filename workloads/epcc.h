@@ -1,12 +1,12 @@
-/* What the groups of the program epcc share. */
+/* Declarations that the groups of the program epcc share. */
 #ifndef SDSM_EPCC_H
 #define SDSM_EPCC_H
 
-/* Each thread's own: what the timed loops read. A shared variable would cost a page fault after each barrier, and
- * so would arguments of a parallel region, which lie on the initial thread's stack. */
+/* The numbers that the timed loops read, each thread's own. A shared variable would cost a page fault after each
+ * barrier, and so would arguments of a parallel region, which lie on the initial thread's stack. */
 struct epcc_numbers {
   int repetitions; /* in a sample, of all threads together */
-  int share;       /* of them for each thread, where one thread does a repetition */
+  int share;       /* repetitions of each thread, where one thread does a repetition */
   int delay;       /* additions of the delay */
   int threads;
   int iterations;  /* of a scheduled loop, for each thread */
@@ -20,7 +20,7 @@ extern struct epcc_numbers own;
 void delay(void);
 
 enum group { synchronisation, scheduling, arrays, flushes, groups };
-/* The same in sequential code. */
+/* The same work in sequential code. */
 enum reference { of_delay, of_atomic, of_reduction, of_loop, of_array, of_columns, references };
 
 struct directive {
@@ -28,13 +28,13 @@ struct directive {
   void (*run)(void);
   enum reference reference;
   enum group group;
-  int size; /* 0: it has none */
+  int size; /* 0: none */
 };
 
 enum { most_directives = 192, array_sizes = 12, largest_array = 177147 };
 
-/* Appends the group's directives to `all`, which holds `count`; returns how many it holds then. `iterations`: of a
- * loop, for each of `threads` threads. */
+/* Appends the group's directives to `all`, which holds `count`; returns the new count. A loop has
+ * `iterations` iterations for each of `threads` threads. */
 int add_scheduling(struct directive* all, int count, int iterations, int threads);
 int add_arrays(struct directive* all, int count);
 

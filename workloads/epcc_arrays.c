@@ -1,9 +1,9 @@
-/* epcc's groups of arrays that clauses copy, and of an array of which each thread writes a column and flushes it. */
+/* epcc's groups of arrays: copied by clauses, and written by columns, one for each thread, with a flush. */
 #include <omp.h>
 
 #include "workloads/epcc.h"
 
-/* As long as the compiler cannot know what it holds, it is there. */
+/* Keeps the array: the compiler must assume that this reads it. */
 static void show(double* array) {
   __asm__ volatile("" ::"r"(array) : "memory");
 }
@@ -42,8 +42,8 @@ static void time_flush(void) {
 
 #define PRAGMA(text) _Pragma(#text)
 
-/* Of n elements: on the initial thread's stack for `private`, shared for `firstprivate`, each thread's own for the
- * others. `copyprivate` hands on an array of the stack, which other threads reach. */
+/* Clauses over arrays of n elements: on the initial thread's stack for `private`, shared for `firstprivate`, each
+ * thread's own for the others. `copyprivate` copies an array on the stack, which other threads can access. */
 #define CLAUSES(n)                                                           \
   static double copied_##n[n];                                               \
   PRAGMA(omp threadprivate(copied_##n)) static void time_private_##n(void) { \

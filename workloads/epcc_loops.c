@@ -1,4 +1,4 @@
-/* epcc's group of schedules: a loop of as many iterations for each thread, again and again in one parallel region. */
+/* epcc's group of schedules: a loop, with as many iterations for each thread, repeated in one parallel region. */
 #include <sdsm/placement.h>
 
 #include "workloads/epcc.h"
@@ -20,7 +20,7 @@ SCHEDULED(static_chunks, "omp for schedule(static, own.size)")
 SCHEDULED(dynamic, "omp for schedule(dynamic, own.size)")
 SCHEDULED(guided, "omp for schedule(guided, own.size)")
 
-/* Omni's schedule(affinity): each thread runs the iterations whose rows live with it. */
+/* Omni's schedule(affinity): each thread runs the iterations whose rows it is the home of. */
 static void time_affinity(void) {
 #pragma omp parallel
   for (int k = 0; k < own.repetitions; ++k) {

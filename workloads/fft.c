@@ -53,8 +53,8 @@ static Complex root_of_unity(long n, long j) {
   }
 }
 
-/* What one thread needs to know. Each thread has its own, on its own stack, so that looking up a root never touches
- * shared memory. */
+/* One thread's plan. It lies on the thread's own stack, so that looking up a root never touches shared memory.
+ */
 struct plan {
   size_t cache_bytes;           /* transforms of fewer bytes are done in place */
   Complex root[max_levels + 1]; /* root[k] = exp(-2 pi i / 2^k) */
@@ -152,8 +152,8 @@ static void hybrid(const struct plan* plan, Complex* s, Complex* t, long n) {
 }
 
 /* The transform by a gang of g threads, g a power of two that is at most n; below it, gangs of half the size do half
- * the points each. OpenMP has no barrier for part of a team: all gangs of a level meet at the team's, and as all are
- * equally deep they all come. `alone` is what a thread does by itself, when its gang is down to one. */
+ * the points each. OpenMP has no barrier for part of a team: all gangs of a level meet at the team's, which works
+ * because all are equally deep. A thread whose gang is down to one calls `alone`. */
 static void transform_in_gangs(const struct plan* plan, Complex* s, Complex* t, long n, int gang,
                                void (*alone)(const struct plan*, Complex*, Complex*, long)) {
   if (gang == 1) {
@@ -173,7 +173,7 @@ static void transform_in_gangs(const struct plan* plan, Complex* s, Complex* t, 
   combine(plan, s, t, n, n / gang * rank, n / gang * (rank + 1));
 }
 
-/* The same where a gang has a barrier, and loops, of its own. */
+/* The same transform with a barrier and loops of each gang. */
 static void transform_in_divided_gangs(const struct plan* plan, Complex* s, Complex* t, long n) {
   if (sdsm_get_num_threads() == 1) {
     hybrid(plan, s, t, n);
@@ -278,7 +278,7 @@ static void release(enum sdsm_distribution distribution, Complex* array) {
   }
 }
 
-/* Largest difference, as a part of the largest magnitude in `expected`; not a number if any value is not one. */
+/* Returns the largest difference over the largest magnitude in `expected`; NaN if any value is NaN. */
 static double relative_difference(const Complex* found, const Complex* expected, long n) {
   double difference = 0;
   double scale = 0;
@@ -299,7 +299,7 @@ static void report_check(const char* against, double difference) {
   printf("check: within %.1e of %s\n", difference, against);
 }
 
-/* The sum that defines the transform, for each point. */
+/* Computes the sum that defines the transform, for each point. */
 static void direct_transform(const Complex* input, Complex* output, long n) {
   Complex* root = allocate(sdsm_round_robin, n);
   for (long j = 0; j < n; ++j) root[j] = root_of_unity(n, j);
@@ -385,7 +385,7 @@ static struct options read_options(int argc, char** argv) {
   return options;
 }
 
-/* The size of the teams to come; ends the program (exit status 2) if the points cannot be shared out among them. */
+/* Returns the team size; ends the program (exit status 2) if the points cannot be divided among its threads. */
 static int team_size(const struct options* options) {
   if (options->run.implementation == 0) return 1;
   omp_set_dynamic(0);

@@ -154,7 +154,7 @@ static void initialise(double* grid, long size, struct hot_edges hot) {
   }
 }
 
-/* One grid, by implementation; `static_grid` is the one to use where it is static. */
+/* Allocates an implementation's grid, or returns `static_grid` for a static one. */
 static double* allocate(enum grid_memory memory, double* static_grid, long size) {
   const size_t bytes = (size_t)size * (size_t)size * sizeof(double);
   double* grid = NULL;
@@ -179,7 +179,7 @@ static void release(enum grid_memory memory, double* grid) {
   }
 }
 
-/* Compares with a grid that this thread computes alone. Ends the program (exit status 1) where they differ. */
+/* Compares with a grid that this thread computes alone. Ends the program (exit status 1) if they differ. */
 static void check(const double* result, const struct options* options) {
   const long size = options->size;
   double* from = allocate(heap_round_robin, NULL, size);

@@ -1,5 +1,5 @@
-/* LU factorisation without pivoting by blocks that lie in one piece, divided as JIAJIA's program of this name divides
- * it (with its index of blocks put right): owners, pages, homes and barriers are the same. See docs/workloads.md. */
+/* LU factorisation without pivoting, by contiguous blocks, after JIAJIA's program of this name (with its index of
+ * blocks corrected): owners, pages, homes and barriers are the same. See docs/workloads.md. */
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
@@ -51,13 +51,13 @@ static struct matrix make_matrix(long n, long block, int threads) {
 
 static double* block_of(const struct matrix* a, long i, long j) {
   const struct owners at = a->at_home;
-  const long columns = (a->side - 1 - j % at.columns) / at.columns + 1; /* that the owner has blocks in */
+  const long columns = (a->side - 1 - j % at.columns) / at.columns + 1; /* with blocks of this owner */
   const long number = i / at.rows * columns + j / at.columns;
   double* first = (double*)(a->parts.memory + (size_t)owner_of(at, i, j) * a->parts.part_bytes);
   return first + number * a->block * a->block;
 }
 
-/* Rows, and columns, of the matrix that block row i, or column i, holds. */
+/* Number of the matrix's rows in block row i, and of its columns in block column i. */
 static long held(const struct matrix* a, long i) {
   return i < a->side - 1 ? a->block : a->n - i * a->block;
 }
@@ -129,7 +129,7 @@ static void solve_edges(const struct matrix* a, long k, struct owners owners, in
   }
 }
 
-/* What step k takes from the blocks behind its row and column: the caller's blocks. */
+/* Subtracts step k's products from the blocks behind its row and column: the caller's blocks. */
 static void update_interior(const struct matrix* a, long k, struct owners owners, int me) {
   for (long i = k + 1; i < a->side; ++i) {
     for (long j = k + 1; j < a->side; ++j) {
@@ -191,7 +191,7 @@ static double* gather(const struct matrix* a) {
   return all;
 }
 
-/* Holds L (U x) against A x for an x of no pattern. Ends the program (exit status 1) where they differ. */
+/* Compares L (U x) with A x for an irregular x. Ends the program (exit status 1) if they differ. */
 static void check(const double* factors, long n) {
   double* vectors = calloc(3 * (size_t)n, sizeof *vectors);
   if (!vectors) stop(status_failed, program, "no memory for vectors of %ld", n);

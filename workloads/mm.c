@@ -1,5 +1,5 @@
-/* The product of a matrix with a transposed one, divided as JIAJIA's program of this name divides it: rows, pages,
- * homes and barriers are the same. See docs/workloads.md. */
+/* The product of a matrix with a transposed one, after JIAJIA's program of this name: rows, pages, homes and barriers
+ * are the same. See docs/workloads.md. */
 #include <omp.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ static size_t bytes_of(long size) {
   return (size_t)size * (size_t)size * sizeof(float);
 }
 
-/* In as many pieces as there are threads, each of whole pages and at home with its thread. */
+/* Allocates a matrix in one piece for each thread, of whole pages with their home at the thread. */
 static float* allocate(long size, int threads) {
   return (float*)allocate_parts(program, threads, (bytes_of(size) + (size_t)threads - 1) / (size_t)threads).memory;
 }
@@ -62,7 +62,7 @@ static void solve_sequential(const struct product* p) {
   multiply(p, 0, p->size);
 }
 
-/* size / threads rows each; what is left of the division belongs to the last (in the original to nobody). */
+/* Each thread has size / threads rows; the last one has the rest, too (in the original nobody has it). */
 static void solve_parallel(const struct product* shared) {
   const struct product p = *shared;
 #pragma omp parallel default(none) firstprivate(p)
@@ -74,8 +74,8 @@ static void solve_parallel(const struct product* shared) {
   }
 }
 
-/* Each row's sum, its columns weighted by their numbers, from a and the columns' weighted sums of b: exact in integers.
- * Ends the program (exit status 1) where one differs. */
+/* Compares each row's sum, weighted by column numbers, with that from a and the weighted column sums of b: exact in
+ * integers. Ends the program (exit status 1) if one differs. */
 static void check(const float* c, long size) {
   int64_t* weighted = calloc((size_t)size, sizeof *weighted);
   if (!weighted) stop(status_failed, program, "no memory for a vector of %ld", size);

@@ -18,7 +18,7 @@ void stop(enum exit_status status, const char* program, const char* format, ...)
   exit(status);
 }
 
-/* Reads the digits at *text and moves *text behind them. False if there are none or they do not fit. */
+/* Reads the digits at *text and moves *text behind them. Returns false if there are none or they do not fit. */
 static int read_digits(const char** text, long* value) {
   if (**text < '0' || **text > '9') return 0;  // strtol would take blanks and signs
   char* end;
@@ -77,7 +77,7 @@ void read_run_option(const char* program, int option, int implementations, void 
     case opt_hash: options->hash = 1; break;
     case opt_output: options->output = optarg; break;
     case opt_help: print_help(); exit(status_done);
-    default: exit(status_bad_input); /* getopt has said why */
+    default: exit(status_bad_input); /* getopt has printed the reason */
   }
 }
 

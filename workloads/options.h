@@ -1,24 +1,24 @@
-/* Reading of command-line values, the same for all programs: a value that is not understood ends the program with one
- * line on stderr that says what was read and what is expected, and exit status 2. */
+/* Reads command-line values, for all programs. A bad value ends the program with exit status 2 and one line on stderr:
+ * the value, and what is expected. */
 #ifndef SDSM_WORKLOADS_OPTIONS_H
 #define SDSM_WORKLOADS_OPTIONS_H
 
 #include <getopt.h>
 
-/* What a program says of itself and returns (the same as the commands of sdsm). */
+/* Exit statuses, the same as those of sdsm's commands. */
 enum exit_status { status_done = 0, status_failed = 1, status_bad_input = 2 };
 
 /* Prints "program: text" and ends the program with `status`. */
 _Noreturn void stop(enum exit_status status, const char* program, const char* format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The integer in `text` (decimal, or a power such as 2^19), which must lie in [least, most]. */
+/* Returns the integer in `text` (decimal, or a power such as 2^19), which must lie in [least, most]. */
 long integer_option(const char* program, const char* option, const char* text, long least, long most);
 
-/* The number of bytes in `text`, with an optional unit: "524288", "512KiB", "1MiB". At least 1. */
+/* Returns the number of bytes in `text`, with an optional unit: "524288", "512KiB", "1MiB". At least 1. */
 long bytes_option(const char* program, const char* option, const char* text);
 
-/* What every program is asked for, beside options of its own. */
+/* The options that every program has beside its own. */
 struct run_options {
   int implementation;
   int check;
@@ -26,7 +26,7 @@ struct run_options {
   const char* output; /* NULL: not wanted */
 };
 
-/* Numbers of these options, out of the way of a program's own, and their rows for getopt_long. */
+/* Numbers of these options, apart from a program's own, and their rows for getopt_long. */
 enum { opt_impl = 256, opt_no_check, opt_hash, opt_output, opt_help };
 #define RUN_OPTION_ROWS                                                                       \
   {"impl", required_argument, NULL, opt_impl}, {"no-check", no_argument, NULL, opt_no_check}, \
@@ -40,7 +40,7 @@ enum { opt_impl = 256, opt_no_check, opt_hash, opt_output, opt_help };
 void read_run_option(const char* program, int option, int implementations, void (*print_help)(void),
                      struct run_options* options);
 
-/* Ends the program (exit status 2) if there are arguments left that are no options. */
+/* Ends the program (exit status 2) if arguments are left that are no options. */
 void refuse_arguments(const char* program, int argc, char** argv);
 
 #endif

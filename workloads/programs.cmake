@@ -1,4 +1,4 @@
-# The OpenMP programs. Nothing of sdsm is linked: the same binaries run as they are, under `sdsm trace` and `sdsm run`.
+# The OpenMP programs. They link nothing of sdsm: the same binaries run alone, under `sdsm trace` and `sdsm run`.
 add_library(sdsm_placement INTERFACE)
 target_include_directories(sdsm_placement INTERFACE ${CMAKE_SOURCE_DIR}/workloads/include)
 
@@ -9,8 +9,8 @@ function(sdsm_program name)
   # Symbols name the static arrays in a trace; results must not depend on whether the processor has fused multiply-add.
   target_compile_options(${name} PRIVATE -g -ffp-contract=off)
   target_link_libraries(${name} PRIVATE sdsm_placement sdsm_warnings OpenMP::OpenMP_C m)
-  # Calls of libraries would otherwise read their targets from a writable page beside .data. On shared memory made in
-  # software that page is shared: every thread but one would fetch it after every barrier, just to call the next one.
+  # Lazy binding reads the targets of library calls from a writable page beside .data. On software shared memory that
+  # page is shared: after every barrier, every thread but one would fetch it, just to call the next barrier.
   target_link_options(${name} PRIVATE -Wl,-z,relro,-z,now)
   # _GNU_SOURCE: getopt_long.
   target_compile_definitions(${name} PRIVATE _GNU_SOURCE)

@@ -1,4 +1,4 @@
-/* How a program hands over the array that it computed, so that two runs can be compared bit for bit. */
+/* Prints or writes a program's result, so that two runs can be compared bit for bit. */
 #ifndef SDSM_WORKLOADS_RESULT_H
 #define SDSM_WORKLOADS_RESULT_H
 
@@ -6,14 +6,14 @@
 
 #include "workloads/options.h"
 
-/* Whether the run's options ask for the result at all, to check it or to hand it over. */
+/* Whether the run's options ask for the result, to check it or to write it. */
 int wants_result(const struct run_options* options);
 
 /* With --hash prints "hash: <16 hexadecimal digits>", the 64-bit FNV-1a hash of the bytes; with --output writes them as
  * they are in memory. Ends the program (exit status 1) if the file cannot be written whole. */
 void hand_over(const char* program, const struct run_options* options, const void* data, size_t bytes);
 
-/* The exit status of a program that got this far. Ends it with status 1 if what it printed could not be written. */
+/* Returns the exit status of a successful program. Ends it with status 1 if its output could not be written. */
 enum exit_status end_of_run(const char* program);
 
 #endif

@@ -1,5 +1,5 @@
-/* Temperatures by red-black relaxation, divided as JIAJIA's program of this name divides it: rows, pages, homes and
- * barriers are the same. See docs/workloads.md. */
+/* Temperatures by red-black relaxation, after JIAJIA's program of this name: rows, pages, homes and barriers are the
+ * same. See docs/workloads.md. */
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,16 +15,16 @@ static const char program[] = "sor";
 /* Points whose row and column numbers have an even sum are red, the others black. */
 enum colour { red, black, colours };
 
-/* A plate of which each colour's rows lie in pages of their own. */
+/* A plate; each colour's rows lie in pages of their own. */
 struct plate {
-  long rows;    /* with the first and the last, which are held */
-  long columns; /* even, with the first and the last, which are held */
+  long rows;    /* with the first and the last, which are fixed */
+  long columns; /* even, with the first and the last, which are fixed */
   int threads;  /* that have rows at home */
   size_t row_bytes;
   struct parts points[colours];
 };
 
-/* Rows that follow one another and are at home together. The last rows / threads * threads + 1 .. rows - 1, if there
+/* Number of adjacent rows that share a home. The last rows / threads * threads + 1 .. rows - 1, if there
  * are any, are at home with the first thread. */
 static long rows_together(long rows, int threads) {
   return rows < threads ? 1 : rows / threads;
@@ -69,8 +69,8 @@ static void initialise(const struct plate* plate) {
   }
 }
 
-/* Rows begin .. end - 1 of a colour from the other: every point that is not held becomes the mean of its four
- * neighbours. */
+/* Computes rows begin .. end - 1 of a colour from the other: every point that is not fixed becomes the mean of its
+ * four neighbours. */
 static void relax(const struct plate* plate, enum colour colour, long begin, long end) {
   const enum colour other = colour == red ? black : red;
   for (long row = begin < 1 ? 1 : begin; row < end && row < plate->rows - 1; ++row) {
@@ -78,7 +78,7 @@ static void relax(const struct plate* plate, enum colour colour, long begin, lon
     const float* below = row_of(plate, other, row + 1);
     const float* beside = row_of(plate, other, row);
     float* to = row_of(plate, colour, row);
-    // The k-th of a row's first colour has its neighbours at k - 1 and k, the k-th of its second at k and k + 1.
+    // The k-th point of a row's first colour has neighbours at k - 1 and k, that of its second at k and k + 1.
     const long second = (row % 2 == 0) == (colour == black);
     for (long k = 1 - second; k < plate->columns / 2 - second; ++k) {
       to[k] = 0.25F * (above[k] + below[k] + beside[k - 1 + second] + beside[k + second]);
@@ -124,7 +124,7 @@ static float* gather(const struct plate* plate) {
   return all;
 }
 
-/* Compares with a plate that this thread computes alone. Ends the program (exit status 1) where they differ. */
+/* Compares with a plate that this thread computes alone. Ends the program (exit status 1) if they differ. */
 static void check(const float* result, long rows, long columns, long iterations) {
   const struct plate plate = make_plate(rows, columns, 1);
   initialise(&plate);

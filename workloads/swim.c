@@ -16,25 +16,25 @@ static const char program[] = "swim";
 enum { max_size = 32768 };
 static const double pi = 3.14159265358979323846;
 
-/* Velocities, pressure, the same at the next and at the last step, mass fluxes, potential vorticity, height of energy,
+/* Velocities and pressure, now, at the next and at the last step; mass fluxes, potential vorticity, height of energy,
  * stream function. Only the first three are the result. */
 enum field { u, v, p, unew, vnew, pnew, uold, vold, pold, cu, cv, z, h, psi, fields };
 static const char* const result_names[] = {"u", "v", "p"};
 enum { results = 3 };
 
-/* Fields that are closed together: velocities or fluxes along the rows and across them, what lies between both (or
- * none: `fields`), and what lies at the points. */
+/* Fields that are closed together: velocities or fluxes along the rows and across them, a field between both (or
+ * none: `fields`), and one at the points. */
 struct staggered {
   enum field along, across, between, at;
 };
 
-/* Sums over the points that repeat no other. */
+/* Sums over the points without the repeated ones. */
 struct sums {
   double pressure;
   double speed; /* of both velocities */
 };
 
-/* size x size points, of which the last row and column (or, in fields between the points, the first) repeat others. */
+/* size x size points; the last row and column (in fields between the points, the first) repeat others. */
 struct model {
   double* memory;
   long size;
@@ -64,7 +64,7 @@ static struct model model_of(long size, size_t page_bytes) {
   return m;
 }
 
-/* A wave of the stream function, and the velocities and the pressure that belong to it. */
+/* Sets a wave of the stream function, and its velocities and pressure. */
 static void initialise(const struct model* m) {
   const double amplitude = 1e6;
   const long n = m->size - 1;
@@ -91,7 +91,7 @@ static void initialise(const struct model* m) {
   memset(row_of(m, cu, 0), 0, 4 * m->stride * sizeof(double));
 }
 
-/* What one iteration of a loop does. */
+/* One iteration of a loop. */
 typedef void (*Body)(const struct model*, long);
 
 static void fluxes(const struct model* m, long j) {
@@ -123,8 +123,8 @@ static void next(const struct model* m, long j) {
   }
 }
 
-/* A row's end from its other end: of fields between the points of a row the first from the last, of others the last
- * from the first. Fields between the rows have row j + 1 where the others have row j. */
+/* Copies a row's end from its other end: in fields between the points of a row the first from the last, in others the
+ * last from the first. Fields between the rows have row j + 1 where the others have row j. */
 static void close_row(const struct model* m, long j) {
   const struct staggered f = m->closed;
   const long n = m->size - 1;
@@ -213,8 +213,8 @@ static struct sums sum_shared(const struct model* shared) {
   return (struct sums){pressure, speed};
 }
 
-/* A reduction without a lock, at which a shared memory made in software would end an interval: each thread's sums lie
- * on a page of its own, and the initial thread adds them. */
+/* Reduces without a lock, which would end an interval on software shared memory: each thread's sums lie on a page of
+ * its own, and the initial thread adds them. */
 static struct sums sum_by_thread(const struct model* shared) {
   const struct model m = *shared;
   int threads = 0;
@@ -242,8 +242,8 @@ static void close_fields(const struct model* m, const struct implementation* by)
   close_corners(m);
 }
 
-/* Steps from the initial fields on. Returns the sums of the last one. `ends`: when each step ended, unless it is NULL.
- */
+/* Steps from the initial fields on. Returns the sums of the last step. `ends` receives the steps' end times, unless it
+ * is NULL. */
 static struct sums solve(struct model m, const struct implementation* by, long iterations, double* ends) {
   struct sums sums = {0, 0};
   for (long k = 0; k < iterations; ++k) {
@@ -273,7 +273,7 @@ static void check_sum(const char* name, double found, double expected) {
 }
 
 /* Compares with fields that this thread computes alone, and the pressures' sum with that of the beginning, which no
- * step changes. Ends the program (exit status 1) where they differ. */
+ * step changes. Ends the program (exit status 1) if they differ. */
 static void check(const struct model* result, struct sums sums, long iterations) {
   struct model m = *result;
   m.memory = malloc(bytes_of(&m));
@@ -302,7 +302,7 @@ static void check(const struct model* result, struct sums sums, long iterations)
   free(m.memory);
 }
 
-/* The results one behind the other. */
+/* Hands over all results in a row. */
 static void hand_over_results(const struct model* m, const struct run_options* run) {
   const size_t bytes = points(m) * sizeof(double);
   if (m->stride == points(m)) {

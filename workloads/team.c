@@ -8,7 +8,7 @@
 struct parts allocate_parts(const char* program, int threads, size_t bytes) {
   const size_t parts = (size_t)threads;
   const size_t part_bytes = (bytes + SDSM_PAGE_BYTES - 1) / SDSM_PAGE_BYTES * SDSM_PAGE_BYTES;
-  // Of parts * n pages by blocks, the first n are at home with the first thread, and so on.
+  // The first thread is the home of the first n of parts * n pages by blocks, and so on.
   char* memory = part_bytes > SIZE_MAX / parts ? NULL : sdsm_galloc(parts * part_bytes, sdsm_block);
   if (!memory) stop(status_failed, program, "no memory for %d parts of %zu bytes", threads, part_bytes);
   return (struct parts){memory, part_bytes};
@@ -16,5 +16,5 @@ struct parts allocate_parts(const char* program, int threads, size_t bytes) {
 
 void start_threads(void) {
 #pragma omp parallel
-  __asm__ volatile("" ::: "memory");  // the compiler drops a region that is quite empty
+  __asm__ volatile("" ::: "memory");  // the compiler drops an empty region
 }

@@ -1,4 +1,4 @@
-/// sdsm costs: what models/ makes of messages, diffs, barriers and faults, for the parts of sdsm that are not C++.
+/// sdsm costs: computes messages, diffs, barriers and faults by models/, for the parts of sdsm that are not C++.
 
 #include <fmt/format.h>
 
@@ -85,7 +85,7 @@ Json diffs(const Json& words) {
   return answers;
 }
 
-/// With links of 1 B/us and no latency a message takes as many us as bytes have to pass one after another.
+/// Returns the bytes that pass one after another: with links of 1 B/us and no latency, a message takes as many us.
 std::int64_t idle_bytes(const Framing& framing, std::uint32_t links, Bytes payload) {
   const std::vector<LinkSpec> route(links, {Bandwidth{1e6}, {}});
   return std::llround(to_us(idle_time(WireModel::store_and_forward, route, framing, payload)));
@@ -144,7 +144,7 @@ Json faults(const std::string& protocol) {
   return answers;
 }
 
-/// Throws BadInput for what is no question.
+/// Answers a question. Throws BadInput if it is none.
 Json answer(const std::string& text) {
   try {
     const Json question = Json::parse(text);

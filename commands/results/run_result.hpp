@@ -1,5 +1,5 @@
-/// The result of a run, simulated or native, as JSON: docs/result-format.md. Both kinds of runs share the fields
-/// written here; each adds its own between them.
+/// The result of a run, simulated or native, as JSON: docs/result-format.md. This file writes the fields that both
+/// kinds of runs share; each adds its own between them.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ using Json = nlohmann::ordered_json;
 /// Version of every result document; a reader refuses any other.
 inline constexpr int format = 1;
 
-/// Where one thread's time went; these sum to the makespan.
+/// One thread's time by item; the items sum to the makespan.
 struct Times {
   double compute_s = 0;
   std::array<double, most_fault_kinds> fault_s{};
@@ -35,25 +35,25 @@ struct Times {
   double idle_s = 0;
 };
 
-/// `tables`: of the run's protocol. `own`: an object with the fields that only this kind of run has, placed after the
-/// shared ones; null for none.
+/// `tables` are those of the run's protocol. `own` is an object with the fields that only this kind of run has, placed
+/// after the shared ones; null for none.
 Json thread(const Tables& tables, ProcessId id, NodeId node, const Times& times, const ThreadCounts& counts,
             const Json* own = nullptr);
 
-/// The first fields of every result document.
+/// Returns the first fields of every result document.
 Json head(std::string_view kind);
 
-/// The same for a run.
+/// Returns the first fields of a run's document.
 Json head(std::string_view kind, const std::vector<std::string>& program, Layout layout, ProtocolKind protocol);
 
 /// Adds the time and the threads of the measured region to a result, or of the whole run to its `whole_run`.
 void add_part(Json& to, double makespan_s, Json threads);
 
-/// Adds what the result was made from (`inputs`, hashed as they are on disk) and by what: sdsm's version and those in
-/// `versions`, an object; null for none. Throws std::system_error if an input cannot be read.
+/// Adds the result's `inputs`, hashed as they are on disk, and the versions of sdsm and of those in `versions`, an
+/// object; null for none. Throws std::system_error if an input cannot be read.
 void add_origin(Json& to, const std::vector<std::filesystem::path>& inputs, const Json* versions = nullptr);
 
-/// Writes a document to a file, or to stdout for "-". What is not UTF-8 in a name becomes U+FFFD. Throws what
+/// Writes a document to a file, or to stdout for "-". Bytes of a name that are not UTF-8 become U+FFFD. Throws what
 /// commands::write_output() throws.
 void write(const Json& document, const std::string& where);
 

@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// What is no UTF-8 in a name becomes U+FFFD.
+/// Replaces bytes of a name that are not UTF-8 by U+FFFD.
 std::string text(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -159,7 +159,7 @@ class Writer {
   const Labels& labels_;
   Names names_;
   std::vector<std::string> arrays_;             ///< as JSON
-  std::map<std::uint32_t, std::string> links_;  ///< as JSON, by their queue
+  std::map<std::uint32_t, std::string> links_;  ///< as JSON, by queue
   fmt::memory_buffer more_;
   std::map<std::uint32_t, std::int64_t> lengths_;
   std::uint64_t messages_ = 0;

@@ -96,7 +96,7 @@ constexpr const char* header = R"(%EventDef PajeDefineContainerType 0
 %EndEventDef
 )";
 
-/// A quotation mark would end the text.
+/// Quotes a name; a quotation mark in it would end the text.
 std::string in_quotes(std::string_view name) {
   std::string text = "\"";
   for (const char c : name) text += c == '"' || static_cast<unsigned char>(c) < ' ' ? '\'' : c;
@@ -134,7 +134,7 @@ class Writer {
     out_.print(FMT_COMPILE("1 State Thread State\n1 Fault Thread Fault\n1 Service Thread Service\n"));
     out_.print(FMT_COMPILE("2 Requests Thread Requests \"0.9 0.5 0.1\"\n2 Messages Link Messages \"0.4 0.4 0.9\"\n"));
     out_.print(FMT_COMPILE("3 Message Cluster Thread Thread Message\n"));
-    // Neighbours in the list of states differ.
+    // Neighbours in the list of states get different colours.
     constexpr std::array<const char*, 6> colours{"0.9 0.2 0.2", "0.9 0.6 0.1", "0.3 0.3 0.9",
                                                  "0.7 0.3 0.8", "0.2 0.7 0.8", "0.6 0.6 0.6"};
     for (std::size_t i = 0; i < names_.states().size(); ++i) {
@@ -207,7 +207,7 @@ class Writer {
 
   struct End {
     std::int64_t ns;
-    std::uint64_t number;  ///< ends of one moment come in the order of their beginnings
+    std::uint64_t number;  ///< events that end together end in the order of their beginnings
     Event event;
     std::uint64_t message;
     bool operator>(const End& other) const { return std::pair(ns, number) > std::pair(other.ns, other.number); }
@@ -217,7 +217,7 @@ class Writer {
     ends_.push({ns, number_++, event, message});
   }
 
-  /// The format wants events in the order of their times.
+  /// Writes ends up to `ns`, as the format requires events in the order of their times.
   void end_until(std::int64_t ns) {
     while (!ends_.empty() && ends_.top().ns <= ns) {
       const End end = ends_.top();

@@ -9,7 +9,7 @@
 namespace sdsm::timelines {
 namespace {
 
-/// A state that goes on for so many faults is cut in two, so that what is not yet an event stays small.
+/// A state with this many faults is split, so that pending marks stay few.
 constexpr std::size_t most_marks = 4096;
 
 }  // namespace
@@ -58,7 +58,7 @@ void Timeline::append(ProcessId thread, Track& track, const Slice& slice) {
   }
 }
 
-/// The open state becomes a slice, with those of its faults in it.
+/// Makes the open state a slice, which contains those of its faults.
 void Timeline::close(ProcessId thread, Track& track) {
   const Slice& slice = track.open;
   if (slice.from == slice.to) return;
@@ -71,7 +71,7 @@ void Timeline::close(ProcessId thread, Track& track) {
   while (is_fault && !track.marks.empty() && track.marks.front().when < slice.to) {
     const Mark mark = track.marks.front();
     track.marks.pop_front();
-    // A fault that costs nothing is in no state.
+    // A fault without cost belongs to no state.
     event.kind = static_cast<std::uint8_t>(mark.state);
     event.begin = event.end = mark.when;
     if (mark.state == slice.state) {
@@ -113,7 +113,7 @@ void Timeline::message(const Message& message) {
 }
 
 void Timeline::add_slice(Event event) {
-  // One that has no length may lie at the window's begin.
+  // A slice without length may lie at the window's begin.
   if (event.end < selection_.begin || (event.end == selection_.begin && event.begin < event.end)) return;
   if (event.begin >= selection_.end) return;
   event.begin = std::max(event.begin, selection_.begin);

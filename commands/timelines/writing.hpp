@@ -1,4 +1,4 @@
-/// What the two formats' writers share.
+/// Shared by the writers of both formats.
 #pragma once
 
 #include <fmt/compile.h>
@@ -13,14 +13,14 @@
 
 namespace sdsm::timelines {
 
-/// Text on its way to a file, piece by piece.
+/// Writes text to a file, piece by piece.
 class Stream {
  public:
   explicit Stream(std::ostream& out) : out_(out) {}
   ~Stream() { flush(); }
   Stream& operator=(Stream&&) = delete;
 
-  /// `format`: FMT_COMPILE("..."), as a run has millions of events.
+  /// `format` is FMT_COMPILE("..."), as a run has millions of events.
   template <typename Format, typename... Values>
   void print(const Format& format, const Values&... values) {
     fmt::format_to(std::back_inserter(buffer_), format, values...);

@@ -84,17 +84,17 @@ enum class WireKind : std::uint8_t {
   home_request,       ///< flag mode: address: page of the own node; value: PageWish. Answer: done; value: OwnPage
   downgrade_request,  ///< flag mode, between service threads: address: page; value: PageWish, of what may be kept;
                       ///< payload: how many pages the home has granted this process so far. Answer: recalled
-  downgraded,     ///< address: page; value: Recalled; payload: the page's slot, if it comes home. No answer
-  turn_ask,       ///< flag mode: to process 0: value: ns (models/page_turns.hpp). Answer: done; value: ns to wait
-  turn_end,       ///< no answer
-  atomic,         ///< address: page; value: PageWish; payload: OperationAt. Answer: done; address: how many
-                  ///< the home has done for others; payload: program::AtomicOutcome
-  gang_divided,   ///< address: key of the division; payload: GangDivision. No answer
-  gang_left,      ///< address, value: as in barrier_arrive. No answer
-  write_notices,  ///< payload: NoticeRuns, as far as barrier_arrive has no room for them. No answer
-  more_notices,   ///< value: how many of the ended epoch's are known. Answer: done; payload: the next ones
-  seen_values,    ///< payload: SeenValues (blind_waits.cpp). Answer: done; value: 1 if some have been changed here
-  exit_run,       ///< to process 0: address: ExitKind; value: status. No answer; its own barrier_arrive gets it
+  downgraded,         ///< address: page; value: Recalled; payload: the page's slot, if it comes home. No answer
+  turn_ask,           ///< flag mode: to process 0: value: ns (models/page_turns.hpp). Answer: done; value: ns to wait
+  turn_end,           ///< no answer
+  atomic,             ///< address: page; value: PageWish; payload: OperationAt. Answer: done; address: how many
+                      ///< the home has done for others; payload: program::AtomicOutcome
+  gang_divided,       ///< address: key of the division; payload: GangDivision. No answer
+  gang_left,          ///< address, value: as in barrier_arrive. No answer
+  write_notices,      ///< payload: NoticeRuns, as far as barrier_arrive has no room for them. No answer
+  more_notices,       ///< value: how many of the ended epoch's are known. Answer: done; payload: the next ones
+  seen_values,        ///< payload: SeenValues (blind_waits.cpp). Answer: done; value: 1 if some have been changed here
+  exit_run,           ///< to process 0: address: ExitKind; value: status. No answer; its own barrier_arrive gets it
 };
 
 /// How a thread ends the program.

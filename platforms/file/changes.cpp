@@ -20,7 +20,7 @@ namespace {
 constexpr double most_factor = 1e9;
 constexpr std::size_t names_listed = 3;
 
-/// The 0.5 of "x0.5"; empty if the text is not of that form.
+/// Returns the 0.5 of "x0.5"; empty if the text is not of that form.
 std::optional<double> factor_in(std::string_view text) {
   if (!text.starts_with('x')) return std::nullopt;
   text.remove_prefix(1);

@@ -1,5 +1,5 @@
-/// What `--set KEY=VALUE` changes of a platform before it is used. KEY: a property, or a glob over the properties that
-/// the file gives and the network's two; VALUE: as the file would give it, or xN, which multiplies.
+/// Applies `--set KEY=VALUE` to a platform before it is used. KEY is a property, or a glob over the properties that the
+/// file gives and the network's two. VALUE is written as in the file, or xN, which multiplies.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ namespace sdsm::platform_file {
 inline constexpr std::string_view network_bandwidth = "network.bandwidth";
 inline constexpr std::string_view network_latency = "network.latency";
 
-/// A link's bandwidth or latency as the file writes it; in B/s or s.
+/// A link's bandwidth or latency as the file writes it, and in B/s or s.
 struct LinkValue {
   std::string text;
   double value;
@@ -22,35 +22,38 @@ struct LinkValue {
 
 class Changes {
  public:
-  /// Throws PlatformError if one of them is no KEY=VALUE.
+  /// Throws PlatformError if one of the settings is no KEY=VALUE.
   explicit Changes(const std::vector<std::string>& settings);
 
-  /// What the settings make of one value, in their order: the last value given (empty: the file's), times a factor.
+  /// The settings' effect on one value, in their order: the last value given (empty: the file's), times a factor.
   struct Effect {
     std::optional<std::string> value;
     double factor = 1;
     bool is_any = false;
-    std::string last_text;  ///< the last setting that met it, whole
+    std::string last_text;  ///< the whole last setting that affected it
 
-    /// Why it cannot be, as a line: `problem`, and how to multiply where a bare number was given.
+    /// Returns a line about an impossible value: `problem`, and how to multiply if the setting is a bare number.
     std::string refusal(std::string_view problem) const;
-    /// As text with its unit. Throws std::invalid_argument if `own`, what the file says, is no number to multiply.
+    /// Returns the value as text with its unit. Throws std::invalid_argument if `own`, the file's text, is no number to
+    /// multiply.
     std::string of(std::string_view own) const;
   };
-  /// On the property `id`. What changes a property changes its standard error and runs, too: a factor multiplies them.
+  /// Returns the effect on the property `id`. A change of a property changes its standard error and runs, too: a factor
+  /// multiplies them.
   Effect effect_on(std::string_view id);
 
-  /// Keys that met no property yet, are no glob and give a value: properties that the file leaves out.
+  /// Returns keys that give a value, are no glob and have met no property: properties that the file leaves out.
   std::vector<std::string> left_out() const;
 
-  /// The change of all links. Throws std::invalid_argument for one value where links differ, and for impossible ones.
+  /// Returns the change of all links. Throws std::invalid_argument for one value if links differ, and for impossible
+  /// values.
   LinkChange change_links(std::string_view key, std::vector<LinkValue> links);
 
   void record(std::string property, std::optional<std::string> was, std::string is);
-  /// Replaces what was recorded.
+  /// Replaces the recorded value.
   void correct(std::string_view property, std::string is);
 
-  /// A line for each setting that met nothing, with the names nearest to it. `known`: names that could be met.
+  /// Returns a line for each setting that met nothing, with the nearest names in `known`.
   std::vector<std::string> unmet(const std::vector<std::string>& known) const;
 
   std::vector<PlatformChange> recorded() const { return recorded_; }

@@ -46,7 +46,8 @@ std::optional<double> simgrid_quantity(const std::string& text, std::string_view
 
 namespace {
 
-/// What is wrong with a host's speed or a link's bandwidth or latency, and what to give instead; empty if nothing is.
+/// Describes what is wrong with a host's speed or a link's bandwidth or latency, and what to give instead; empty if
+/// nothing is.
 std::string problem_with_machine(std::string_view attribute, const std::string& text) {
   const std::optional<double> value = simgrid_quantity(text, attribute);
   if (!value) return {};
@@ -68,9 +69,9 @@ std::string routing_problem(pugi::xml_node zone) {
   static constexpr std::array<std::string_view, 8> routings{"Full",    "Floyd",   "Dijkstra", "DijkstraCache",
                                                             "Cluster", "Vivaldi", "Wifi",     "None"};
   const pugi::xml_attribute routing = zone.attribute("routing");
-  if (!routing) return {};  // SimGrid says itself that it must be there
+  if (!routing) return {};  // SimGrid reports a missing routing
   const std::string_view given = routing.value();
-  // SimGrid does not tell capital letters from small ones here.
+  // SimGrid ignores case here.
   const auto is_given = [&](std::string_view known) {
     return std::equal(known.begin(), known.end(), given.begin(), given.end(),
                       [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); });
@@ -80,8 +81,8 @@ std::string routing_problem(pugi::xml_node zone) {
                      zone.attribute("id").value(), given, fmt::join(routings, ", "));
 }
 
-/// How many numbers a <cluster>'s radical names ("0-3,8"), or nothing where SimGrid would refuse it, and says so
-/// itself.
+/// Counts the numbers that a <cluster>'s radical names ("0-3,8"). Returns nothing if SimGrid would refuse it; SimGrid
+/// then reports it.
 std::optional<std::uint64_t> count_of_radical(std::string_view radical) {
   std::uint64_t count = 0;
   for (std::size_t begin = 0; begin <= radical.size();) {
@@ -153,7 +154,7 @@ std::vector<std::string> Lint::problems_of(pugi::xml_node element, std::size_t l
   }
   for (const char* attribute : {"bandwidth", "latency", "speed"}) {
     const char* const given = element.attribute(attribute).value();
-    // A host may have several speeds, with commas between them.
+    // A host may have several speeds, separated by commas.
     std::istringstream values(given);
     for (std::string value; std::getline(values, value, ',');) {
       if (const std::string problem = problem_with_machine(attribute, value); !problem.empty()) {

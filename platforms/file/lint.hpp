@@ -1,4 +1,4 @@
-/// Finds mistakes in a platform file that SimGrid lets pass, or that make it end the program.
+/// Finds mistakes in a platform file that SimGrid accepts, or that crash it.
 #pragma once
 
 #include <cstddef>
@@ -12,15 +12,15 @@
 
 namespace sdsm::platform_file {
 
-/// A link's or host's quantity as SimGrid reads it: in bytes per second, seconds, or operations per second.
-/// `attribute`: bandwidth, latency or speed. Empty where SimGrid would refuse it, and says so itself.
+/// Reads a link's or host's quantity as SimGrid does: in bytes per second, seconds, or operations per second.
+/// `attribute` is bandwidth, latency or speed. Empty if SimGrid would refuse it; SimGrid then reports it.
 std::optional<double> simgrid_quantity(const std::string& text, std::string_view attribute);
 
 class Lint {
  public:
-  /// What is wrong with an element: a link or host given twice, a host without a processor, numbers that no machine
-  /// has, an unknown routing, more than the limits of platform.hpp. `line`: the element's, from 1. To be called once
-  /// for each element.
+  /// Describes what is wrong with an element: a link or host given twice, a host without a processor, numbers that no
+  /// machine has, an unknown routing, more than the limits of platform.hpp. `line` is the element's, from 1. Call it
+  /// once for each element.
   std::vector<std::string> problems_of(pugi::xml_node element, std::size_t line);
 
  private:

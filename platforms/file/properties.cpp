@@ -19,14 +19,14 @@
 namespace sdsm::platform_file {
 namespace {
 
-/// Of an error without a unit: a file may say that it knows nothing of the cost.
+/// Largest error without a unit: a file may say that the cost is unknown.
 constexpr double most_plain_error = 1e6;
 
 constexpr double most_seconds_per_byte = 1;
 
 constexpr double most_slowdown = 1000;
 
-/// So that times stay within a run's longest.
+/// Keeps times within a run's longest.
 constexpr Time most_noise_duration = std::chrono::hours(1);
 
 double parse_number(std::string_view text, double low, double high) {
@@ -48,7 +48,7 @@ Time within(double most, Time time, std::string_view text, std::string_view unit
       "'{}' is more than {:g} {}, and nothing that a cluster does takes as long. Look at its unit", text, most, unit));
 }
 
-/// Of a frame or a message: far more than any has, and far from what 63 bits hold of all that a run sends.
+/// Largest frame or message: far more than any real one, and small enough that a run's sum fits in 63 bits.
 constexpr Bytes most_message{std::int64_t{1} << 30};
 
 Bytes parse_message_size(std::string_view text) {
@@ -61,14 +61,14 @@ Time parse_cost(std::string_view text) {
   return within(most_cost_seconds, parse_time(text), text, "s");
 }
 
-/// One of two words.
+/// Parses one of two words.
 bool parse_choice(std::string_view text, std::string_view no, std::string_view yes) {
   if (text != no && text != yes)
     throw std::invalid_argument(fmt::format("'{}' is neither '{}' nor '{}'", text, no, yes));
   return text == yes;
 }
 
-/// An entry that reading makes, and that is there for whoever only looks.
+/// Returns a map's entry, made if the map is not constant.
 template <typename Map>
 auto& entry(Map& map, const typename Map::key_type& key) {
   if constexpr (std::is_const_v<Map>) {
@@ -78,7 +78,7 @@ auto& entry(Map& map, const typename Map::key_type& key) {
   }
 }
 
-/// A cost that is a time. `place`: gives it in Costs, constant or not, as they are.
+/// A cost that is a time. `place` returns its place in Costs, constant or not.
 template <typename Place>
 Property time_cost(std::string id, std::string meaning, bool is_required, Place place) {
   return {std::move(id), std::move(meaning), is_required,
@@ -129,7 +129,7 @@ void add_datagrams(ProtocolKind protocol, std::vector<Property>& rows) {
        [=](Reading& r, std::string_view text) { r.costs.of(protocol).acknowledgement = parse_message_size(text); }});
 }
 
-/// Costs that the protocol's tables name.
+/// Adds the costs that the protocol's tables name.
 void add_costs_of(ProtocolKind protocol, std::vector<Property>& rows) {
   const std::string prefix = prefix_of(protocol);
   const std::size_t first = rows.size();
@@ -308,7 +308,7 @@ void add_rules_and_range(std::vector<Property>& rows) {
                   [](Reading& r, std::string_view text) { r.calibrated.diff = parse_bytes(text); }});
 }
 
-/// The 4x2 of "barrier.4x2"; empty if the id is not of that form.
+/// Returns the 4x2 of "barrier.4x2"; empty if the id is not of that form.
 std::optional<Layout> layout_after(std::string_view prefix, std::string_view id) {
   if (!id.starts_with(prefix)) return std::nullopt;
   id.remove_prefix(prefix.size());
@@ -324,7 +324,7 @@ std::optional<Layout> layout_after(std::string_view prefix, std::string_view id)
   return layout;
 }
 
-/// Times that a platform gives for each layout on which they were measured. `name`: "barrier".
+/// Times that a platform gives for each measured layout. `name`: "barrier".
 Family times_by_layout(const std::string& name, std::string meaning, std::map<Layout, Time> Costs::*times) {
   const std::string prefix = name + '.';
   const auto id_of = [prefix](Layout layout) {
@@ -341,7 +341,7 @@ Family times_by_layout(const std::string& name, std::string meaning, std::map<La
     for (const auto& [layout, time] : costs.*times) ids.push_back(id_of(layout));
     return ids;
   };
-  // No other property's last part begins like a number.
+  // Only these properties have a last part that begins like a number.
   const auto misnamed = [prefix](std::string_view id) -> std::string {
     const char first = id.size() > prefix.size() && id.starts_with(prefix) ? id[prefix.size()] : '\0';
     if (std::isdigit(static_cast<unsigned char>(first)) == 0 && first != '-') return {};
@@ -351,13 +351,13 @@ Family times_by_layout(const std::string& name, std::string meaning, std::map<La
   return {prefix + "NxT", std::move(meaning), true, member, given, misnamed, ProtocolKind::scash};
 }
 
-/// The 4 of "memory-bus.4"; empty if the id is not of that form.
+/// Returns the 4 of "memory-bus.4"; empty if the id is not of that form.
 std::optional<std::uint32_t> threads_after(std::string_view prefix, std::string_view id, std::uint32_t least) {
   if (!id.starts_with(prefix)) return std::nullopt;
   id.remove_prefix(prefix.size());
   std::uint32_t threads = 0;
   const auto [rest, status] = std::from_chars(id.data(), id.data() + id.size(), threads);
-  // One number has one name, so that no property can stand there twice.
+  // Each number has one spelling, so that a property cannot appear twice.
   if (status != std::errc() || std::to_string(threads) != id || threads < least || threads > most_threads_per_node) {
     return std::nullopt;
   }
@@ -370,7 +370,7 @@ std::string no_number_of_threads(std::string_view prefix, std::string_view id, s
                      most_threads_per_node);
 }
 
-/// Times that a protocol's tables name by number of threads.
+/// Times by number of threads that a protocol's tables name.
 Family times_by_threads(ProtocolKind protocol, std::size_t which, const CostRow& cost) {
   const std::string prefix = prefix_of(protocol) + std::string(cost.name) + '.';
   const auto times = [=](auto& costs) -> auto& {
@@ -497,7 +497,7 @@ std::size_t letters_between(std::string_view a, std::string_view b) {
 }
 
 std::vector<std::string> nearest(std::string_view id, std::vector<std::string> known, std::size_t count) {
-  // Longer than any name: what comes behind makes all of them equally far.
+  // Longer than any name: the rest adds the same distance to each.
   constexpr std::size_t most_compared = 64;
   id = id.substr(0, most_compared);
   std::multimap<std::size_t, std::string> by_distance;  // keeps the order of equals

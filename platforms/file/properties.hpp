@@ -1,5 +1,5 @@
-/// The table of properties that a platform file may have: what each means, how it is read, and whether it may have a
-/// standard error.
+/// The table of properties in a platform file: what each means, how it is read, and whether it may have a standard
+/// error.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@
 
 namespace sdsm::platform_file {
 
-/// What has been read of the file, before the reference network's route can be built from it.
+/// The file's contents, before the reference network's route is built from them.
 struct Reading {
   Costs costs;
   std::optional<Bandwidth> reference_bandwidth;
@@ -23,7 +23,7 @@ struct Reading {
   double message_correlation = 0;
 };
 
-/// How a standard error and the values of single runs are read, and where their cost is kept: in s, s/B, B/s or 1.
+/// How a standard error and the values of single runs are read, and where their cost is kept, in s, s/B, B/s or 1.
 struct ErrorRow {
   double (*parse)(std::string_view);  ///< throws std::invalid_argument
   std::function<double(const Costs&)> get;
@@ -35,11 +35,11 @@ struct Property {
   std::string meaning;
   bool is_required;
   std::function<void(Reading&, std::string_view)> read;  ///< throws std::invalid_argument
-  std::optional<ErrorRow> error = {};                    ///< empty: the property has none
-  std::optional<ProtocolKind> protocol = {};             ///< whose cost it is; empty: the machine's
-  bool is_of_messages = false;                           ///< required only where a protocol sends some
+  std::optional<ErrorRow> error = {};                    ///< empty: no standard error
+  std::optional<ProtocolKind> protocol = {};             ///< the cost's protocol; empty: the machine's
+  bool is_of_messages = false;                           ///< required only if a protocol sends messages
 
-  /// What stands for it where it is not given, as `meaning` says behind "default"; empty if it does not.
+  /// Returns the default, from `meaning` behind "default"; empty if there is none.
   std::string usual() const;
 };
 
@@ -47,43 +47,43 @@ struct Property {
 struct Family {
   std::string form;  ///< "barrier.NxT"
   std::string meaning;
-  bool is_required;  ///< at least one of them
-  /// The property that `id` names, under its canonical id (barrier.2x1 for barrier.02x1); empty if it names none.
+  bool is_required;  ///< at least one is
+  /// Returns the property that `id` names, under its canonical id (barrier.2x1 for barrier.02x1); empty if it names
+  /// none.
   std::function<std::optional<Property>(std::string_view id)> member;
-  /// Ids of those that have a value, in order.
+  /// Returns the ids with a value, in order.
   std::function<std::vector<std::string>(const Costs&)> given;
-  /// What is wrong with an id that looks like one of the family but is not; empty if it does not look like one.
+  /// Describes what is wrong with an id that resembles one of the family; empty if it does not.
   std::function<std::string(std::string_view id)> misnamed;
-  std::optional<ProtocolKind> protocol = {};  ///< whose costs they are; empty: the machine's
+  std::optional<ProtocolKind> protocol = {};  ///< the costs' protocol; empty: the machine's
 };
 
 /// Properties and families, in the order in which standard errors are drawn.
 const std::vector<Property>& single_properties();
 const std::vector<Family>& families();
 
-/// The property of that id, of a family or not; empty if there is none.
+/// Returns the property of that id, of a family or not; empty if there is none.
 std::optional<Property> property_named(std::string_view id);
 
 /// "message.fixed.standard-error" is the error of message.fixed.
 inline constexpr std::string_view error_suffix = ".standard-error";
 std::string error_of(std::string_view id);
 
-/// "message.fixed.runs" are the values that message.fixed had in each measured run.
+/// "message.fixed.runs" are the values of message.fixed in each measured run.
 inline constexpr std::string_view runs_suffix = ".runs";
 inline constexpr std::size_t least_runs = 3;
 inline constexpr std::size_t most_runs = 100;
 std::string runs_of(std::string_view id);
-/// The words of `text`, between blanks. Throws std::invalid_argument for too few or too many runs.
+/// Splits `text` at blanks. Throws std::invalid_argument for too few or too many runs.
 std::vector<std::string> words_of_runs(std::string_view text);
 
 inline constexpr std::string_view correlation = "message.correlation";
 
-/// Letters to insert, leave out, replace or swap with their neighbour to make one text of the other.
+/// Counts letters to insert, leave out, replace or swap with their neighbour to turn one text into the other.
 std::size_t letters_between(std::string_view a, std::string_view b);
-/// The `count` of `known` that are nearest to `id`, by letters to change.
+/// Returns the `count` names of `known` that are nearest to `id` by letters_between().
 std::vector<std::string> nearest(std::string_view id, std::vector<std::string> known, std::size_t count);
 
-/// The error for an id that names no property.
 std::string unknown_property(std::string_view id);
 
 }  // namespace sdsm::platform_file

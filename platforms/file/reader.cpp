@@ -103,7 +103,7 @@ class Reader {
     }
   }
 
-  /// Properties count on the outermost zone. Those of hosts and links mean nothing here: an unused property is an
+  /// Reads properties of the outermost zone. Those of hosts and links have no meaning here: an unused property is an
   /// error.
   void visit(pugi::xml_node node, pugi::xml_node zone, int depth) {
     if (depth > most_depth) {
@@ -163,7 +163,7 @@ class Reader {
       error.value = property.error->parse(is);
       changes_.record(error_of(property.id), std::string(value), is);
     } else if (cost.value) {
-      error.value = 0;  // what is given is taken as exact
+      error.value = 0;  // a given value is taken as exact
     } else {
       error.value *= cost.factor;
     }
@@ -183,7 +183,7 @@ class Reader {
     runs_[property.id] = {std::move(values), of, cost.value.has_value()};
   }
 
-  /// `was`: what the file says, if it does.
+  /// `was` is the file's value, if it has one.
   void change(const Property& property, std::optional<std::string_view> was) {
     const Changes::Effect effect = changes_.effect_on(property.id);
     if (!effect.is_any) return;
@@ -192,13 +192,13 @@ class Reader {
       property.read(reading_, is);
       changes_.record(property.id, was ? std::optional<std::string>(*was) : std::nullopt, is);
     } catch (const std::invalid_argument& error) {
-      // A glob that is wrong for one property is wrong for its neighbours in the same words.
+      // A glob that is wrong for one property gives the same error for its neighbours.
       const std::string refusal = effect.refusal(error.what());
       if (findings_.empty() || findings_.back() != refusal) findings_.push_back(refusal);
     }
   }
 
-  /// Properties that the file leaves out, and links.
+  /// Changes properties that the file leaves out, and links.
   void change_the_rest() {
     for (const std::string& id : changes_.left_out()) {
       order_.push_back(id);
@@ -221,7 +221,7 @@ class Reader {
     for (const std::string& problem : changes_.unmet(known)) findings_.push_back(problem + ".");
   }
 
-  /// And puts the route together, where messages were measured.
+  /// Returns a reference link, and builds the route if messages were measured.
   LinkSpec reference_link() {
     if (!reading_.reference_bandwidth || !reading_.reference_latency || !reading_.reference_links) return {};
     const LinkSpec link{*reading_.reference_bandwidth, *reading_.reference_latency};
@@ -229,7 +229,7 @@ class Reader {
     return link;
   }
 
-  /// A fault that a factor makes shorter than its messages alone: the factor acts on its processor part instead.
+  /// Corrects faults that a factor makes shorter than their messages: the factor then applies to the processor part.
   void keep_messages_of_faults() {
     std::vector<std::string> kept;
     for (const FaultRule& rule : fault_rules) {
@@ -253,7 +253,7 @@ class Reader {
         fmt::join(kept, ", ")));
   }
 
-  /// Ten times what a fault of several messages takes on Ethernet of 10 Mbit/s: more is a slip of the unit.
+  /// The limit is ten times a fault of several messages on Ethernet of 10 Mbit/s: more suggests a wrong unit.
   void note_unlikely_faults() {
     const Time likely_at_most = from_seconds(50e-3);
     const Costs& costs = reading_.costs;
@@ -282,7 +282,7 @@ class Reader {
             })->was;
   }
 
-  /// Bandwidths and latencies of links between nodes: a <link>'s, and those that a <cluster> makes.
+  /// Keeps bandwidths and latencies of links between nodes: a <link>'s, and those that a <cluster> makes.
   void keep_links(pugi::xml_node element) {
     const std::string_view name = element.name();
     const auto keep = [&](const char* attribute, std::string_view kind, std::vector<LinkValue>& to) {
@@ -298,14 +298,14 @@ class Reader {
     }
   }
 
-  /// Of several speeds SimGrid uses the first.
+  /// Keeps a host's speed; SimGrid uses the first of several.
   void keep_speed(pugi::xml_node element) {
     const std::string_view name = element.name();
     if (name != "host" && name != "cluster" && name != "cabinet") return;
     std::string text = element.attribute("speed").value();
     text.resize(std::min(text.find(','), text.size()));
     const std::optional<double> flops = simgrid_quantity(text, "speed");
-    if (!flops || !std::isfinite(*flops) || *flops <= 0) return;  // SimGrid or the lint says so
+    if (!flops || !std::isfinite(*flops) || *flops <= 0) return;  // SimGrid or the lint reports it
     if (std::ranges::none_of(host_speeds_, [&](const HostSpeed& known) { return known.flops == *flops; })) {
       host_speeds_.push_back({std::move(text), *flops});
     }
@@ -319,14 +319,14 @@ class Reader {
       const bool is_given = std::ranges::any_of(single_properties(), [&](const Property& property) {
         return property.is_required && property.protocol == row.kind && places_.contains(property.id);
       });
-      // Barriers and locks by layout alone may be left over of SCASH.
+      // Barriers and locks by layout alone do not make SCASH's costs complete: they may be left over.
       const bool has_family =
           row.kind != ProtocolKind::scash && std::ranges::any_of(families(), [&](const Family& family) {
             return family.is_required && family.protocol == row.kind && has_member(family);
           });
       if (is_given || has_family) protocols_.push_back(row.kind);
     }
-    // Whoever gives none has forgotten SCASH's.
+    // A file without any costs probably lacks SCASH's.
     if (protocols_.empty()) protocols_.push_back(ProtocolKind::scash);
     const auto is_wanted = [&](ProtocolKind protocol) {
       return std::ranges::find(protocols_, protocol) != protocols_.end();
@@ -353,7 +353,7 @@ class Reader {
     }
   }
 
-  /// Errors without what they are errors of.
+  /// Finds errors without their property.
   void check_errors() {
     for (const auto& [name, error] : errors_) {
       if (places_.contains(error.of)) continue;
@@ -375,7 +375,7 @@ class Reader {
     }
   }
 
-  /// Runs of nothing, and runs of which the i-th is not the same run as another cost's.
+  /// Finds runs without their property, and costs with different numbers of runs.
   void check_runs() {
     for (const auto& [name, runs] : runs_) {
       if (places_.contains(runs.of)) continue;
@@ -427,11 +427,11 @@ class Reader {
   struct GivenError {
     double value = 0;
     std::string of;       ///< as the file writes it: 02x1 is the layout 2x1
-    bool is_set = false;  ///< by --set, it or its cost: the measured runs say nothing of it
+    bool is_set = false;  ///< --set gave it or its cost, so the measured runs do not apply
   };
   struct GivenRuns {
     std::vector<double> values;
-    std::string of;         ///< as in GivenError
+    std::string of;         ///< see GivenError
     bool is_exact = false;  ///< --set gives the cost itself
   };
 
@@ -440,17 +440,17 @@ class Reader {
   std::vector<std::ptrdiff_t> line_ends_;  ///< offsets in the text
   Lint lint_;
   Reading reading_;
-  std::map<std::string, GivenError> errors_;  ///< by what they are errors of
-  std::map<std::string, GivenRuns> runs_;     ///< by what they are runs of
+  std::map<std::string, GivenError> errors_;  ///< by the property whose error it is
+  std::map<std::string, GivenRuns> runs_;     ///< by the property whose runs they are
   std::vector<std::string> order_;
-  std::map<std::string, std::ptrdiff_t, std::less<>> places_;  ///< of properties in the text, by id
+  std::map<std::string, std::ptrdiff_t, std::less<>> places_;  ///< offsets of properties in the text, by id
   std::vector<std::string> findings_;
   Settings settings_;
   Changes changes_;
   std::vector<LinkValue> bandwidths_, latencies_;
   LinkChange bandwidth_, latency_;
   std::vector<std::string> notes_;
-  std::vector<ProtocolKind> protocols_;  ///< whose costs are given
+  std::vector<ProtocolKind> protocols_;  ///< protocols whose costs are given
   std::vector<HostSpeed> host_speeds_;
 };
 
@@ -459,11 +459,11 @@ class Reader {
 
 namespace {
 
-/// Empty if sdsm's own platforms are not where they should be.
+/// Returns nothing if sdsm's own platforms are missing.
 std::filesystem::path own_platforms() {
   std::error_code unknown;
   const auto programs = std::filesystem::read_symlink("/proc/self/exe", unknown).parent_path();
-  // Installed in libexec/sdsm; built in build/, or in build/PRESET/.
+  // Programs are in libexec/sdsm when installed; in build/, or in build/PRESET/, when built.
   for (const char* const from_there : {"../../share/sdsm/platforms", "../platforms", "../../platforms"}) {
     auto folder = (programs / from_there).lexically_normal();
     if (std::filesystem::is_directory(folder, unknown)) return folder;
@@ -481,7 +481,7 @@ std::vector<std::string> names_of_own_platforms() {
   return names;
 }
 
-/// "p3-score, ...", and before it the one that was probably meant.
+/// Returns "p3-score, ...", and before it the name that was probably meant.
 std::string advice_on_own_platforms(const std::filesystem::path& wanted) {
   const std::vector<std::string> names = names_of_own_platforms();
   if (names.empty()) return "Give a SimGrid platform file";

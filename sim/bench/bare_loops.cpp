@@ -26,7 +26,6 @@ constexpr double home_time = 20e-6;
 constexpr double requester_time = 10e-6;
 constexpr double longest_think = 200e-6;
 
-/// One thread's faults.
 struct Faulter {
   std::minstd_rand random;
   std::uint32_t node;
@@ -49,7 +48,7 @@ std::vector<std::unique_ptr<Faulter>> faulters(std::uint32_t nodes, std::uint64_
   return all;
 }
 
-/// FIFO resources of every node.
+/// FIFO resources of all nodes.
 struct Queues {
   explicit Queues(std::uint32_t nodes) : processor(nodes), up(nodes), down(nodes) {}
   std::vector<double> processor, up, down;

@@ -1,6 +1,5 @@
-/// How fast the simulator is, beside what bounds it: bare loops that do nothing else. All in one run, each measurement
-/// in a process of its own, rounds interleaved so that a busy machine disturbs all alike; figures are medians and
-/// ranges.
+/// Measures the simulator's speed beside its bounds: bare loops that do nothing else. One run measures all, each in a
+/// process of its own, in interleaved rounds so that a busy machine disturbs all alike. Figures are medians and ranges.
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -25,8 +24,8 @@ namespace {
 constexpr std::uint64_t pages = 1 << 14;
 constexpr std::uint32_t touches_per_interval = 512;
 
-/// Touches of pages made up on the way: all remote reads at random homes, or all writes of the thread's own pages, two
-/// adjacent ones at a time (a row of Laplace's grid).
+/// Generates touches of pages: all remote reads at random homes, or all writes of the thread's own pages, two adjacent
+/// ones at a time (a row of Laplace's grid).
 class SyntheticSource final : public IntervalSource {
  public:
   SyntheticSource(std::uint32_t thread, std::uint32_t threads, std::uint64_t touches, bool remote)
@@ -55,7 +54,7 @@ class SyntheticSource final : public IntervalSource {
           next_page_ += 2;
           ++i;
         }
-        if (next_page_ + 2 > share) next_page_ = 0;  // no division, which would be a tenth of a local fault
+        if (next_page_ + 2 > share) next_page_ = 0;  // no division, which would cost a tenth of a local fault
         interval_.touches.push_back(run);
       }
       interval_.compute_ns = remote_ ? count * 100'000 : 1000;
@@ -101,7 +100,7 @@ struct Measurement {
   double peak_mib = 0;
 };
 
-/// CPU time of a child process (user and system) for each fault that it simulated.
+/// Returns a child process's CPU time (user and system) for each fault that it simulated.
 Measurement measure(const std::function<std::uint64_t()>& body) {
   commands::Pipe pipe = commands::make_pipe();
   commands::Child child([&] {
@@ -123,13 +122,13 @@ struct Subject {
   std::vector<Measurement> measurements{};
 };
 
-/// Least, median and most.
+/// Minimum, median and maximum.
 std::array<double, 3> spread(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return {values.front(), values[values.size() / 2], values.back()};
 }
 
-/// A table for people, and the same as JSON.
+/// A table for people, and its figures as JSON.
 struct Report {
   std::string table;
   results::Json rows = results::Json::array();
@@ -147,7 +146,7 @@ void add_subject(Report& report, const Subject& subject) {
       {{"subject", subject.name}, {"us_per_fault", median}, {"min", least}, {"max", most}, {"peak_mib", peak_mib}});
 }
 
-/// Ratios within a round, so that what disturbs a round disturbs both.
+/// Adds ratios within a round, as a disturbance of a round affects both.
 void add_ratio(Report& report, const char* name, const Subject& a, const Subject& b, const char* wanted) {
   std::vector<double> ratios;
   for (std::size_t round = 0; round < a.measurements.size(); ++round) {

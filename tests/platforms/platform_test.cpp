@@ -1,4 +1,4 @@
-/// The reader of platform files: what it reads, and that each mistake is told with its line.
+/// The reader of platform files: what it reads, and that each mistake is reported with its line.
 
 #include "platforms/file/platform.hpp"
 
@@ -32,7 +32,7 @@ int line_of(const std::string& finding) {
   return after == std::string::npos ? 0 : std::atoi(finding.c_str() + after + 5);
 }
 
-/// The text with the line that holds `what` replaced, and that line's number.
+/// A text in which the line that contains `what` was replaced, and the number of that line.
 struct Edited {
   std::string text;
   int line;
@@ -49,7 +49,7 @@ Edited with_line(const std::string& what, const std::string& instead) {
 
 }  // namespace
 
-TEST_CASE("the platform of the Pentium III cluster is read to the digit") {
+TEST_CASE("the Pentium III cluster's platform is read exactly") {
   const Costs costs = read_platform(p3_score()).costs;
   const auto fault = [&](FaultKind kind) { return costs.fault[static_cast<std::size_t>(kind)]; };
   CHECK(fault(FaultKind::WROH) == us(8));
@@ -78,7 +78,7 @@ TEST_CASE("the platform of the Pentium III cluster is read to the digit") {
   CHECK(costs.invalidation == Invalidation::all);
 }
 
-TEST_CASE("a misspelt property is an error with its line, and the one that was meant") {
+TEST_CASE("a misspelt property is an error with its line and a suggestion") {
   const Edited edited = with_line("fault.RUMR", "<prop id=\"fault.RMUR\" value=\"587us\"/>");
   const auto findings = findings_of(edited.text);
   REQUIRE(findings.size() == 2);  // the wrong one, and that fault.RUMR is missing now
@@ -88,7 +88,7 @@ TEST_CASE("a misspelt property is an error with its line, and the one that was m
   CHECK(findings[1].find("missing property fault.RUMR") != std::string::npos);
 }
 
-TEST_CASE("each value that cannot be used is an error with its line") {
+TEST_CASE("each unusable value is an error with its line") {
   struct Mistake {
     std::string id, value;
   };
@@ -145,7 +145,7 @@ TEST_CASE("each value that cannot be used is an error with its line") {
   CHECK(findings[0].find(fmt::format("'{}'", mistake.id)) != std::string::npos);
 }
 
-TEST_CASE("the shape of barriers is flat or tree, and flat where the file does not tell") {
+TEST_CASE("a barrier's shape is flat or tree, flat by default") {
   const auto shape_of = [](const char* value) {
     PlatformText text;
     if (value != nullptr) text.set("barrier.shape", value);
@@ -165,7 +165,7 @@ TEST_CASE("the shape of barriers is flat or tree, and flat where the file does n
   CHECK(describe_properties().find("barrier.shape") != std::string::npos);
 }
 
-TEST_CASE("standard errors, their correlation and the calibrated range are read, whatever their order") {
+TEST_CASE("standard errors, correlation and calibrated range are read in any order") {
   PlatformText text;
   text.set("barrier.4x1.standard-error", "12us");
   text.set("barrier.2x1.standard-error", "0.5ms");
@@ -223,7 +223,7 @@ Time fault_of(const Platform& platform, FaultKind kind) {
 
 }  // namespace
 
-TEST_CASE("a cost gets from --set a value or a factor, alone or by a glob, and what changed is told") {
+TEST_CASE("--set gives a value or a factor, alone or by glob") {
   const Platform platform = with_settings(
       {}, {"fault.RUMR=900us", "lock.4x?=x2", "message.fixed=x1.5", "barrier.8x1=9ms", "barrier.dirty-home-page=x0"});
   CHECK(fault_of(platform, FaultKind::RUMR) == us(900));
@@ -250,7 +250,7 @@ TEST_CASE("several settings of one cost act in their order") {
   CHECK(fault_of(with_settings({}, {"fault.WROH=x3", "fault.WROH=20us"}), FaultKind::WROH) == us(20));
 }
 
-TEST_CASE("a fault of half a second is taken, with a question after its unit") {
+TEST_CASE("a fault of half a second is accepted with a warning") {
   const Platform slip = with_settings({}, {"fault.RUMR=587ms"});
   CHECK(fault_of(slip, FaultKind::RUMR) == us(587000));
   REQUIRE(slip.notes.size() == 1);
@@ -259,7 +259,7 @@ TEST_CASE("a fault of half a second is taken, with a question after its unit") {
   CHECK(with_settings({}, {"fault.RUMR=50ms"}).notes.empty());
 }
 
-TEST_CASE("so is each part of a fault, and what a page's first use takes") {
+TEST_CASE("unlikely parts of a fault cause a warning, too") {
   const std::string part = GENERATE("fault.cold", "fault.trap", "fault.first-copy", "fault.first-write");
   const Platform slip = with_settings({}, {part + "=60ms"});
   REQUIRE(slip.notes.size() == 1);
@@ -267,7 +267,7 @@ TEST_CASE("so is each part of a fault, and what a page's first use takes") {
         std::string::npos);
 }
 
-TEST_CASE("a cost of more than a quarter of an hour is refused, as no sum of a few of them is to pass 63 bits") {
+TEST_CASE("a cost of more than a quarter of an hour is refused") {
   const std::string cost = GENERATE("fault.RUMR", "fault.first-write", "message.fixed", "barrier.2x1", "lock.2x1",
                                     "barrier.further-run", "home.interrupt-delay");
   CHECK_NOTHROW(with_settings({}, {cost + "=1000s"}));
@@ -277,14 +277,13 @@ TEST_CASE("a cost of more than a quarter of an hour is refused, as no sum of a f
   CHECK_THROWS_WITH(with_settings({}, {"message.per-byte=1500000us/B"}), ContainsSubstring("more than 1 s/B"));
 }
 
-TEST_CASE(
-    "a frame or message of more than a gigabyte is refused, as all bytes of a message are to stay within 63 bits") {
+TEST_CASE("a frame or message of more than a gigabyte is refused") {
   const std::string size = GENERATE("frame.payload", "frame.overhead", "frame.minimum");
   CHECK_NOTHROW(with_settings({}, {size + "=1073741824B"}));
   CHECK_THROWS_WITH(with_settings({}, {size + "=1073741825B"}), ContainsSubstring("'1073741825B' is more than 1 GiB"));
 }
 
-TEST_CASE("half of a fault is half of its processor part where its messages take longer, and that is told") {
+TEST_CASE("a factor acts on the processor part if messages take longer") {
   // p3-score, store and forward: the request takes 2 x 110 B / 12.5 MB/s + 2 x 5 us = 27.6 us; the page (4330 B in
   // frames of 1538 B) 346.4 + 123.04 + 10 = 479.44 us. So of RUMR's 587 us 507.04 are messages, and 79.96 the
   // processors'.
@@ -305,7 +304,7 @@ TEST_CASE("half of a fault is half of its processor part where its messages take
   CHECK(fault_of(with_settings({}, {"fault.RUMR=x0.9"}), FaultKind::RUMR) == us(528.3));
 }
 
-TEST_CASE("a factor multiplies the standard error of its cost, and a value has none") {
+TEST_CASE("a factor multiplies the cost's standard error, a value removes it") {
   PlatformText text;
   text.set("fault.RUMR.standard-error", "4us");
   text.set("fault.WUMR.standard-error", "6us");
@@ -324,7 +323,7 @@ TEST_CASE("a factor multiplies the standard error of its cost, and a value has n
   CHECK(found.at("message.per-byte") == Approx(1e-9));
 }
 
-TEST_CASE("what costs were in each run is read, whatever the blanks, and gives their error where no other is told") {
+TEST_CASE("runs of a cost are read, and give its standard error") {
   PlatformText text;
   text.set("fault.RUMR.runs", "580us  590us\n0.6ms");
   text.set("fault.RUMR.standard-error", "4us");
@@ -347,7 +346,7 @@ TEST_CASE("what costs were in each run is read, whatever the blanks, and gives t
   CHECK(describe_properties().find("X.runs") != std::string::npos);
 }
 
-TEST_CASE("a factor multiplies the runs of its cost, and what is given itself or by its error has none") {
+TEST_CASE("a factor multiplies the cost's runs, a value removes them") {
   PlatformText text;
   for (const std::string cost : {"fault.RUMR", "fault.WUMR", "fault.WROH", "fault.WROL"}) {
     text.set(cost + ".standard-error", "1us");
@@ -377,7 +376,7 @@ TEST_CASE("a factor multiplies the runs of its cost, and what is given itself or
   CHECK(told.changes[0].is == "20us 40us 60us");
 }
 
-TEST_CASE("the network's --set is of all links: a value where they are alike, a factor where they differ") {
+TEST_CASE("--set of the network takes a value only where links agree") {
   const Platform faster = with_settings({}, {"network.bandwidth=1Gbps", "network.latency=x4"});
   CHECK(faster.bandwidth.of(12.5e6) == 125e6);
   CHECK(faster.latency.of(5e-6) == Approx(20e-6));
@@ -398,7 +397,7 @@ TEST_CASE("the network's --set is of all links: a value where they are alike, a 
   CHECK(refusal_of(alone, {"network.latency=x2"}).find("no link") != std::string::npos);
 }
 
-TEST_CASE("a setting that meets nothing, or cannot be, is refused with the nearest names or the reason") {
+TEST_CASE("a setting without effect is refused with the nearest names") {
   struct Mistake {
     std::string setting, told;
   };
@@ -433,14 +432,14 @@ TEST_CASE("a setting that meets nothing, or cannot be, is refused with the neare
   CHECK(told.find(mistake.told) != std::string::npos);
 }
 
-TEST_CASE("a number without a unit over many costs is told once, with the factor that was perhaps meant") {
+TEST_CASE("one missing unit over many costs is reported once") {
   CHECK(refusal_of({}, {"fault.*=0.5"}) ==
         "--set 'fault.*=0.5': '0.5' is not a time: it has no unit. Write a number and one of the units s, ms, us, ns, "
         "ps, "
         "min, h. To multiply by it, write 'fault.*=x0.5'.");
 }
 
-TEST_CASE("a standard error that cannot be, and one of nothing, is a finding with its line") {
+TEST_CASE("an impossible or unrelated standard error is an error with its line") {
   struct Mistake {
     std::string id, value, told;
   };
@@ -485,7 +484,7 @@ TEST_CASE("a standard error that cannot be, and one of nothing, is a finding wit
   CHECK(findings[0].find(mistake.told) != std::string::npos);
 }
 
-TEST_CASE("runs of costs that are not the same runs are one finding, with both places") {
+TEST_CASE("runs that do not match are one finding with both places") {
   PlatformText text;
   text.set("fault.RUMR.runs", "1us 2us 3us");
   text.set("lock.2x1.runs", "1us 2us 3us 4us");
@@ -502,7 +501,7 @@ TEST_CASE("runs of costs that are not the same runs are one finding, with both p
   CHECK(findings[0].find("Give all costs as many, or remove") != std::string::npos);
 }
 
-TEST_CASE("a correlation of errors that are not there, or that none can have, is a finding") {
+TEST_CASE("a correlation without its errors, or an impossible one, is refused") {
   PlatformText text;
   text.set("message.correlation", "0.5");
   text.set("message.fixed.standard-error", "1us");
@@ -519,7 +518,7 @@ TEST_CASE("a correlation of errors that are not there, or that none can have, is
   }
 }
 
-TEST_CASE("a layout that is none makes an unknown property") {
+TEST_CASE("a property with an invalid layout is unknown") {
   const auto id =
       GENERATE(as<std::string>{}, "barrier.", "barrier.2", "barrier.2x", "barrier.x1", "barrier.0x1", "barrier.2x0",
                "barrier.2x1x1", "barrier.-2x1", "barrier. 2x1", "barrier.2X1", "lock.2x1 ", "barrier.99999999999x1",
@@ -531,7 +530,7 @@ TEST_CASE("a layout that is none makes an unknown property") {
   CHECK(line_of(findings[0]) == edited.line);
 }
 
-TEST_CASE("a layout that is numbered wrongly is told what layouts there are, not what else it could be") {
+TEST_CASE("a wrongly numbered layout gets the list of valid layouts") {
   const auto id = GENERATE(as<std::string>{}, "barrier.0x1", "barrier.2x0", "lock.-2x1", "lock.2X1", "barrier.65537x1");
   CAPTURE(id);
   const auto findings = findings_of(with_line("barrier.4x2", fmt::format("<prop id=\"{}\" value=\"5us\"/>", id)).text);
@@ -540,7 +539,7 @@ TEST_CASE("a layout that is numbered wrongly is told what layouts there are, not
   CHECK(findings[0].find("Did you mean") == std::string::npos);
 }
 
-TEST_CASE("the memory bus is told by numbers of threads, each with one name") {
+TEST_CASE("the memory bus is given by threads, with one name each") {
   PlatformText text;
   text.set("memory-bus.2", "1.6");
   text.set("memory-bus.16", "9");
@@ -557,14 +556,14 @@ TEST_CASE("the memory bus is told by numbers of threads, each with one name") {
   CHECK(findings[0].find("2 to 4096 threads") != std::string::npos);
 }
 
-TEST_CASE("the former property of the memory bus is told what stands for it now") {
+TEST_CASE("the memory bus's former property names its replacement") {
   const auto findings =
       findings_of(with_line("home.interrupt-delay", "<prop id=\"node.memory-contention\" value=\"0.25\"/>").text);
   REQUIRE(findings.size() == 1);
   CHECK(findings[0].find("memory-bus.2") != std::string::npos);
 }
 
-TEST_CASE("a number of a host or link that no machine has is an error with its line, as the file writes it") {
+TEST_CASE("impossible numbers of a host or link are errors with lines") {
   struct Mistake {
     std::string attribute, value;
   };
@@ -599,7 +598,7 @@ TEST_CASE("a number of a host or link that no machine has is an error with its l
   CHECK(findings[0].find(fmt::format("has the {} '{}'", mistake.attribute, mistake.value)) != std::string::npos);
 }
 
-TEST_CASE("a routing that SimGrid does not know is an error with its line and those it knows") {
+TEST_CASE("an unknown routing is an error that lists the known ones") {
   const Edited edited = with_line("<zone", "<zone id=\"cluster\" routing=\"Bogus\">");
   const auto findings = findings_of(edited.text);
   REQUIRE(findings.size() == 1);
@@ -609,7 +608,7 @@ TEST_CASE("a routing that SimGrid does not know is an error with its line and th
   CHECK(findings_of(with_line("<zone", "<zone id=\"cluster\" routing=\"full\">").text).empty());
 }
 
-TEST_CASE("a platform beyond what the simulator has room for is refused in one line") {
+TEST_CASE("a platform beyond the simulator's limits is refused in one line") {
   struct Bomb {
     std::string with, says;
   };
@@ -640,7 +639,7 @@ TEST_CASE("a platform beyond what the simulator has room for is refused in one l
   CHECK(findings[0].find(bomb.says) != std::string::npos);
 }
 
-TEST_CASE("a platform file that is empty or cannot be opened is told apart") {
+TEST_CASE("an empty file and an unreadable one have different errors") {
   CHECK(findings_of("").at(0).find("empty") != std::string::npos);
   const auto reason = [](const std::filesystem::path& path) {
     try {
@@ -654,7 +653,7 @@ TEST_CASE("a platform file that is empty or cannot be opened is told apart") {
   CHECK(reason(p3_score() / "a.xml").find("Not a directory") != std::string::npos);
 }
 
-TEST_CASE("a property given twice is an error that tells both lines") {
+TEST_CASE("a property given twice is an error with both lines") {
   const Edited first = with_line("fault.WROH", "<prop id=\"fault.WROH\" value=\"8us\"/>");
   const Edited edited =
       with_line("fault.WROL", "<prop id=\"fault.WROL\" value=\"44us\"/><prop id=\"fault.WROH\" value=\"9us\"/>");
@@ -664,7 +663,7 @@ TEST_CASE("a property given twice is an error that tells both lines") {
   CHECK(findings[0].find(fmt::format("line {}", first.line)) != std::string::npos);
 }
 
-TEST_CASE("a property that nobody reads is an error: of a host, of a link, beside the zone") {
+TEST_CASE("a property of a host, link or other place is an error") {
   const auto [what, instead] = GENERATE(table<std::string, std::string>({
       {"host id=\"node-1\"",
        "<host id=\"node-1\" speed=\"1Gf\" core=\"2\"><prop id=\"fault.RUMR\" value=\"1us\"/></host>"},
@@ -679,7 +678,7 @@ TEST_CASE("a property that nobody reads is an error: of a host, of a link, besid
   CHECK(findings[0].find("not used") != std::string::npos);
 }
 
-TEST_CASE("each required property is missed") {
+TEST_CASE("each missing required property is reported") {
   const std::vector<std::string> optional{"barrier.dirty-home-page", "local-part.home-share", "frame.payload",
                                           "frame.overhead",          "frame.minimum",         "protocol.invalidation",
                                           "home.interrupt-delay",    "protocol.atomics"};
@@ -708,7 +707,7 @@ TEST_CASE("at least one barrier and one lock are required") {
   }
 }
 
-TEST_CASE("everything that is wrong is told at once") {
+TEST_CASE("all errors are reported at once") {
   PlatformText text;
   text.set("fault.WROH", "8");
   text.set("fault.WROL", "44");
@@ -716,7 +715,7 @@ TEST_CASE("everything that is wrong is told at once") {
   CHECK(findings_of(text.text()).size() == 3);
 }
 
-TEST_CASE("what is no XML is told with the line where it stops being XML") {
+TEST_CASE("invalid XML is reported with its line") {
   const Edited open = with_line("host id=\"node-1\"", "<host id=\"node-1");
   const auto findings = findings_of(open.text);
   REQUIRE(findings.size() == 1);
@@ -730,7 +729,7 @@ TEST_CASE("what is no XML is told with the line where it stops being XML") {
   }
 }
 
-TEST_CASE("a file that is not there and a folder are told by name") {
+TEST_CASE("a missing file and a folder are reported by name") {
   for (const std::string path : {"no-such-file.xml", SDSM_SOURCE_DIR}) {
     try {
       read_platform(path);
@@ -741,7 +740,7 @@ TEST_CASE("a file that is not there and a folder are told by name") {
   }
 }
 
-TEST_CASE("a platform damaged anywhere is read or refused, never more") {
+TEST_CASE("a damaged platform is read or refused, never worse") {
   std::mt19937_64 random(test::seed(1));
   PlatformText all;
   for (const char* const cost : {"fault.RUMR", "fault.WUMR", "barrier.2x1"}) {
@@ -777,7 +776,7 @@ TEST_CASE("a platform damaged anywhere is read or refused, never more") {
   CHECK(refused > rounds / 3);
 }
 
-TEST_CASE("the list of properties names each that the reader knows") {
+TEST_CASE("the list of properties names all that the reader knows") {
   const std::string list = describe_properties();
   for (const auto& [id, value] : PlatformText().properties) {
     CAPTURE(id);

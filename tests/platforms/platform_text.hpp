@@ -1,5 +1,4 @@
-/// Platform files to order: a switch with a cable to each node, and the costs of the Pentium III cluster unless told
-/// otherwise.
+/// Makes platform files: a switch with a cable to each node, and the costs of the Pentium III cluster unless changed.
 #pragma once
 
 #include <cmath>
@@ -41,7 +40,7 @@ struct PlatformText {
   std::string text() const;
 };
 
-/// The same platform with nothing but its cables changed.
+/// The platform with other cables and nothing else changed.
 std::string with_cables(const std::string& bandwidth);
 
 }  // namespace sdsm::test

@@ -1,5 +1,5 @@
-/// Random programs: every picosecond is accounted for, every fault is one that the protocol told in words has, and the
-/// same run gives the same result.
+/// Random programs: every picosecond is charged, every fault follows the protocol's rules, and the same run gives the
+/// same result.
 
 #include <cstdlib>
 #include <numeric>
@@ -49,8 +49,8 @@ TestProgram random_program(std::uint64_t seed, Layout layout, Threads threads = 
         return found;
       };
       if (threads == Threads::in_turn && with_locks) {
-        // A lock of its own: the simulator looks at a thread's page protections no later than at its last event, and in
-        // between a companion's lock may take them away.
+        // A lock of its own per thread: the simulator reads a thread's page protections at the latest at its last
+        // event. A lock of another process on the node may remove them between.
         program.acquire(t, 100 + t, 200'000.0 * t);
         program.release(t, 100 + t);
       } else if (threads == Threads::in_turn) {
@@ -85,9 +85,9 @@ struct Counts {
   std::uint64_t diffs = 0;
 };
 
-/// What each thread meets, told in words, the threads in turn between two barriers. (With one process per node the
-/// order between threads does not matter.) Of the fork: one thread of each other node fetches the region's page, the
-/// others find it there.
+/// Each thread's counts by the protocol's rules, with the threads in turn between two barriers. (With one process per
+/// node the order between threads does not matter.) At the fork, one thread of each other node fetches the region's
+/// page, and the others find it there.
 std::vector<Counts> in_words(const TestProgram& program, const Variant& variant) {
   const test::Cluster cluster{program.layout(), program.pages, variant.invalidation == Invalidation::changed,
                               variant.protocol == ProtocolKind::home_open};
@@ -133,7 +133,7 @@ std::string text_of(const Result& result) {
 
 }  // namespace
 
-TEST_CASE("every picosecond of every thread is spent on something, whatever the program") {
+TEST_CASE("every picosecond of every thread is charged, whatever the program") {
   const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
   const Layout layouts[] = {{1, 1}, {2, 1}, {1, 2}, {4, 1}, {2, 2}, {4, 2}, {8, 1}};
   for (std::uint64_t seed = 1; seed <= test::rounds(42); ++seed) {
@@ -153,7 +153,7 @@ TEST_CASE("every picosecond of every thread is spent on something, whatever the 
   }
 }
 
-TEST_CASE("with one process per node each thread meets the faults and sends the diffs that the protocol has in words") {
+TEST_CASE("one process per node: faults and diffs match the protocol's rules") {
   const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
   const Variant variant = variants[GENERATE(0, 1, 2)];
   PlatformText text;
@@ -182,7 +182,7 @@ TEST_CASE("with one process per node each thread meets the faults and sends the 
   }
 }
 
-TEST_CASE("processes that share a node and take turns meet the faults of all ten kinds as the words tell them") {
+TEST_CASE("processes sharing a node: all ten fault kinds match the protocol's rules") {
   const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
   const Variant variant = variants[GENERATE(0, 1, 2)];
   PlatformText text;
@@ -220,7 +220,7 @@ TEST_CASE("processes that share a node and take turns meet the faults of all ten
   }
 }
 
-TEST_CASE("what is asked for is served: every fetch has a reply, every reply a fetch") {
+TEST_CASE("served requests match sent ones: each fetch has one reply") {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const Result result = run(p3_score(), NetworkKind::queue, random_program(seed, {4, 2}));
     std::uint64_t asked = 0, served_bytes = 0, control = 0;
@@ -235,7 +235,7 @@ TEST_CASE("what is asked for is served: every fetch has a reply, every reply a f
   }
 }
 
-TEST_CASE("the same run gives the same result, to the picosecond") {
+TEST_CASE("a run repeats to the picosecond") {
   const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     const TestProgram program = random_program(seed, {4, 2});
@@ -260,7 +260,7 @@ TEST_CASE("full-page diffs: each diff is 4108 bytes, and no fault changes") {
   CHECK(diffs > 0);
 }
 
-TEST_CASE("the compute factor scales compute and nothing else") {
+TEST_CASE("the compute factor scales computing and nothing else") {
   TestProgram program({2, 1});
   program.barrier_of_all(1000);
   RunOptions options;
@@ -270,7 +270,7 @@ TEST_CASE("the compute factor scales compute and nothing else") {
   CHECK(result.makespan == us(2500 + 3 * 661 + 8 + 18.95 + 587));
 }
 
-TEST_CASE("more compute time than can be simulated is refused, not wrapped around") {
+TEST_CASE("compute time beyond the simulation's range is refused, not wrapped") {
   TestProgram program({2, 1});
   program.barrier_of_all(1e9);  // 1000 s
   RunOptions options;

@@ -1,4 +1,4 @@
-/// Inline atomic operations and fences: what each way of doing them costs, and what it sends.
+/// Inline atomic operations and fences: costs and messages of each implementation.
 
 #include <algorithm>
 #include <vector>
@@ -38,10 +38,11 @@ Result run_operation(std::uint64_t page, std::optional<Atomics> atomics) {
 
 }  // namespace
 
-TEST_CASE("an operation at home: a trap on an own page, a message each way more on another's. It flushes and drops") {
+TEST_CASE("an operation at home: its messages, trap, flush and drop") {
   for (const bool is_own : {true, false}) {
     const Result result = run_operation(is_own ? 1 : 0, Atomics::home);
-    // 8 us: fault.WROH stands in for atomic.own. Then the thread goes on, and asks the other node to enter flag mode.
+    // 8 us: fault.WROH replaces atomic.own. Then the thread goes on, and asks the other node to enter single-writer
+    // mode.
     CHECK(lock_time(result, 1) == us(2 * 27.6 + (is_own ? 8 : 8 + 2 * (61.66 + 72 * 0.181919))));
     CHECK(std::ranges::count(result.extrapolated, "atomic") == 1);
     CHECK(messages(result, 1, MessageKind::atomic_request) == (is_own ? 0 : 1));
@@ -52,10 +53,10 @@ TEST_CASE("an operation at home: a trap on an own page, a message each way more 
   }
 }
 
-TEST_CASE("behind an operation copies and changes stay until a barrier, unless the operation is on their page") {
+TEST_CASE("after an operation, other pages' copies and changes stay until a barrier") {
   for (const bool is_on_read : {false, true}) {
     TestProgram program({2, 1});
-    // Of process 0: page 0, which is read, page 2, to which thread 1 stores, and page 4.
+    // Pages of process 0: page 0 is read, page 2 gets thread 1's stores, and page 4.
     for (int i = 0; i < 10; ++i) program.interval(1, 1000, {reads(0), writes(2)}, on_page(is_on_read ? 0 : 4));
     program.interval(1, 1000, {}, {trace::EventKind::task});
     RunOptions options;
@@ -63,7 +64,7 @@ TEST_CASE("behind an operation copies and changes stay until a barrier, unless t
     const Result result = run(p3_score(), NetworkKind::queue, program, options);
     const Tally& thread = result.threads[1].whole;
     CHECK(thread.atomics == 10);
-    // Once before flag mode, which drops it, and once in it; page 2, too.
+    // Fetched once before single-writer mode, which drops it, and once in it; page 2, too.
     CHECK(faults(thread, FaultKind::RUMR) == 1 + (is_on_read ? 10 : 2));
     CHECK(faults(thread, FaultKind::WUMR) == 2);
     CHECK(thread.diffs == 2);
@@ -71,7 +72,7 @@ TEST_CASE("behind an operation copies and changes stay until a barrier, unless t
   }
 }
 
-TEST_CASE("who goes on when others are in flag mode already drops nobody's copies") {
+TEST_CASE("a thread that goes on in single-writer mode drops nobody's copies") {
   const auto fetches = [](bool goes_on_later) {
     TestProgram program({2, 1});
     program.interval(1, 1000, {}, on_page(6));
@@ -88,7 +89,7 @@ TEST_CASE("who goes on when others are in flag mode already drops nobody's copie
   CHECK(fetches(true) == fetches(false));
 }
 
-TEST_CASE("behind the barrier of all a node drops its copies at each operation again, until a thread goes on") {
+TEST_CASE("after a full barrier, each operation drops copies again") {
   TestProgram program({2, 1});
   for (int round = 0; round < 2; ++round) {
     program.interval(1, 1000, {reads(0)}, on_page(4));
@@ -102,8 +103,8 @@ TEST_CASE("behind the barrier of all a node drops its copies at each operation a
   CHECK(faults(result.threads[1].whole, FaultKind::RUMR) == 1 + 2 * 2);
 }
 
-TEST_CASE("a page that another node wants is taken from the node that changed it, whole, in the time of two messages") {
-  // Thread 1 stores to page 0, of process 0, in flag mode, and thread 2 reads there later.
+TEST_CASE("single-writer mode moves a changed page whole, in two messages' time") {
+  // In single-writer mode, thread 1 stores to page 0 of process 0, and thread 2 reads it later.
   const auto simulate = [](bool stores) {
     TestProgram program({3, 1});
     program.interval(1, 100, {}, on_page(6));
@@ -126,14 +127,14 @@ TEST_CASE("a page that another node wants is taken from the node that changed it
   CHECK(std::chrono::abs(downgrade - us(2 * 61.66 + (32 + 4096) * 0.181919)) <= 1ns);
 }
 
-TEST_CASE("a relaxed operation leaves changes and copies where they are") {
+TEST_CASE("a relaxed operation keeps changes and copies") {
   const Result result = run_operation(0, Atomics::relaxed);
   CHECK(messages(result, 1, MessageKind::atomic_request) == 1);
   CHECK(result.threads[1].whole.diffs == 1);  // at the join
   CHECK(faults(result.threads[1].whole, FaultKind::RUMR) == 2);
 }
 
-TEST_CASE("p3-score takes a lock, and writes the page under it") {
+TEST_CASE("atomic operations on p3-score take a lock and write the page") {
   const Result result = run_operation(0, std::nullopt);
   CHECK(messages(result, 1, MessageKind::atomic_request) == 0);
   CHECK(messages(result, 1, MessageKind::lock_request) == 0);  // process 1 manages lock 1
@@ -143,7 +144,7 @@ TEST_CASE("p3-score takes a lock, and writes the page under it") {
   CHECK(result.threads[1].whole.diffs == 2);
 }
 
-TEST_CASE("a reduction as Omni does it: a slot of an administrative page, a barrier, combining, a barrier") {
+TEST_CASE("an Omni reduction: slot, barrier, combining, barrier") {
   TestProgram program({2, 1});
   program.barrier_of_all(5000);
   const Time without = run(p3_score(), NetworkKind::queue, program).whole_makespan;
@@ -171,7 +172,7 @@ TEST_CASE("a reduction as Omni does it: a slot of an administrative page, a barr
   CHECK(result.whole_makespan - without == us(599) + diff + us(8 + 587) + us(2 * (661 + 18.95)));
 }
 
-TEST_CASE("a fence flushes and drops, however operations are done") {
+TEST_CASE("a fence flushes and drops, for each kind of operation") {
   for (const Atomics atomics : {Atomics::home, Atomics::lock, Atomics::relaxed}) {
     TestProgram program({2, 1});
     program.interval(1, 1000, {reads(0), writes(2)}, {trace::EventKind::fence});
@@ -196,7 +197,7 @@ constexpr trace::Event compare = update(1 | trace::compares_found);
 /// begin; then it computes, and compares.
 constexpr double computes_us = 4000, compares_at_us = 2 * 587 + computes_us;
 
-/// Process 0 updates the word at these times, in 8 us each. Thread 1 compares it with what it loaded.
+/// Process 0 updates the word at these times, in 8 us each. Thread 1 compares it with the value that it loaded.
 Result run_compare(const std::vector<double>& updates_us, const trace::Event& by_1, std::optional<Atomics> atomics) {
   TestProgram program({2, 1});
   double now_us = 0;
@@ -214,7 +215,7 @@ constexpr double attempt_us = 8 + 2 * (61.66 + 72 * 0.181919);
 
 }  // namespace
 
-TEST_CASE("a compare-exchange is done again when another's operation came after the page had left its home") {
+TEST_CASE("a compare-exchange is repeated if another thread's operation came between") {
   struct Case {
     std::vector<double> updates_us;
     std::uint64_t attempts;
@@ -231,19 +232,19 @@ TEST_CASE("a compare-exchange is done again when another's operation came after 
     CHECK(result.threads[0].whole.atomics == updates_us.size());
     CHECK(messages(result, 1, MessageKind::atomic_request) == attempts);
     CHECK(lock_time(result, 1) == static_cast<std::int64_t>(attempts) * us(attempt_us));
-    // Without a fault more: the reply says what the word is.
+    // No further fault: the reply has the word's value.
     CHECK(faults(result.threads[1].whole, FaultKind::RUMR) == 2);
   }
 }
 
-TEST_CASE("what does not compare with what it found is done once, and so is every update under a lock") {
+TEST_CASE("updates without comparison, or under a lock, happen once") {
   CHECK(run_compare({2000}, update(), Atomics::home).threads[1].whole.atomics == 1);
   const Result locked = run_compare({2000}, compare, Atomics::lock);
   CHECK(locked.threads[1].whole.atomics == 1);
   CHECK(locked.threads[1].whole.locks == 1);
 }
 
-TEST_CASE("one that failed in the trace, and after which the program went on, is done once, too") {
+TEST_CASE("a compare-exchange that failed in the trace is not repeated") {
   for (const Atomics atomics : {Atomics::home, Atomics::relaxed}) {
     for (const double update_us : {2000.0, compares_at_us + 40}) {
       CAPTURE(name_of(atomics), update_us);
@@ -253,7 +254,7 @@ TEST_CASE("one that failed in the trace, and after which the program went on, is
   }
 }
 
-TEST_CASE("a page that came beside another is what it was at home when the home served both") {
+TEST_CASE("a prefetched page has the contents of its home at serving") {
   std::vector<std::uint64_t> found;
   // Thread 1 traps at 587 us, and has both pages some 930 us later.
   for (double update_us = 500; update_us < 1600; update_us += 50) {
@@ -280,12 +281,12 @@ TEST_CASE("a page that came beside another is what it was at home when the home 
   CHECK(std::ranges::is_sorted(found));
 }
 
-TEST_CASE("a relaxed compare-exchange finds what the word is when it comes to it") {
+TEST_CASE("a relaxed compare-exchange finds the word's value on arrival") {
   CHECK(run_compare({2000}, compare, Atomics::relaxed).threads[1].whole.atomics == 1);
   CHECK(run_compare({compares_at_us + 40}, compare, Atomics::relaxed).threads[1].whole.atomics == 2);
 }
 
-TEST_CASE("an operation that changed nothing refuses none, and one on another word of the page neither") {
+TEST_CASE("operations without changes, or on other words, refuse none") {
   for (const trace::Event& other : {update(0), trace::Event{trace::EventKind::atomic, 1, 0, 8}}) {
     TestProgram program({2, 1});
     program.interval(0, 2000, {}, other);
@@ -296,7 +297,7 @@ TEST_CASE("an operation that changed nothing refuses none, and one on another wo
   }
 }
 
-TEST_CASE("of two nodes that loaded together one is refused, each adds once, and the baselines have no repetition") {
+TEST_CASE("of two nodes' updates one repeats, but baselines have no repetition") {
   std::vector<Time> counts;
   for (const bool compares : {true, false}) {
     TestProgram program({3, 1});

@@ -1,4 +1,4 @@
-/// What a prediction would be without queues: by hand, and against simulations in which nobody queues.
+/// Predictions without queues: by hand, and against simulations in which nobody queues.
 
 #include "tests/catch.hpp"
 #include "tests/platforms/platform_text.hpp"
@@ -29,7 +29,7 @@ Result on_hardware(const TestProgram& program) {
 
 }  // namespace
 
-TEST_CASE("without any waiting a thread pays for its own actions, at barriers it waits for the last") {
+TEST_CASE("the counts baseline has no waits, the critical path those at barriers") {
   TestProgram program({2, 1});
   program.barrier(0, 1000);
   program.barrier(1, 3000);
@@ -43,7 +43,7 @@ TEST_CASE("without any waiting a thread pays for its own actions, at barriers it
   CHECK(result.whole_makespan == result.baselines.critical_path);
 }
 
-TEST_CASE("two fetches from one home queue in the simulation alone") {
+TEST_CASE("two fetches from one home queue only in the simulation") {
   TestProgram program({4, 1});
   program.barrier(0, 1000);
   program.barrier(1, 1000, {reads(0)});
@@ -56,7 +56,7 @@ TEST_CASE("two fetches from one home queue in the simulation alone") {
   CHECK(result.whole_makespan > result.baselines.critical_path);
 }
 
-TEST_CASE("where nobody queues the critical path is the makespan") {
+TEST_CASE("without queues, the critical path is the makespan") {
   TestProgram program({2, 1});
   program.barrier_of_all(2000);
   SECTION("diffs, of a word and of a whole page") {
@@ -83,7 +83,7 @@ TEST_CASE("where nobody queues the critical path is the makespan") {
   CHECK(result.baselines.counts < result.whole_makespan);
 }
 
-TEST_CASE("a wait for a lock is in neither") {
+TEST_CASE("neither baseline has waits for a lock") {
   TestProgram program({2, 1});
   for (std::uint32_t thread = 0; thread < 2; ++thread) {
     program.acquire(thread, 5, thread == 0 ? 100 : 200);
@@ -95,7 +95,7 @@ TEST_CASE("a wait for a lock is in neither") {
   CHECK(result.whole_makespan > us(100'000));
 }
 
-TEST_CASE("baselines are those of the measured region") {
+TEST_CASE("baselines cover the measured region") {
   TestProgram program({2, 1});
   program.clock(0, 100);
   program.barrier_of_all(1000);
@@ -108,7 +108,7 @@ TEST_CASE("baselines are those of the measured region") {
   CHECK(result.baselines.counts == result.makespan);
 }
 
-TEST_CASE("jitter moves no baseline") {
+TEST_CASE("jitter changes no baseline") {
   TestProgram program({2, 1});
   program.barrier(0, 1000);
   program.barrier(1, 1000, {reads(0), writes(2)});
@@ -119,7 +119,7 @@ TEST_CASE("jitter moves no baseline") {
   CHECK(plain.baselines.counts == jittered.baselines.counts);
 }
 
-TEST_CASE("JIAJIA: where nobody queues the critical path is the makespan") {
+TEST_CASE("JIAJIA: without queues, the critical path is the makespan") {
   TestProgram program({2, 1});
   program.barrier_of_all(2000);
   bool forks_by_broadcast = false;
@@ -152,7 +152,7 @@ TEST_CASE("JIAJIA: where nobody queues the critical path is the makespan") {
   CHECK(result.baselines.counts > us(30'000));
 }
 
-TEST_CASE("JIAJIA: two fetches from one home, and arrivals at the manager, queue in the simulation alone") {
+TEST_CASE("JIAJIA: fetches and arrivals queue only in the simulation") {
   TestProgram program({4, 1});
   program.barrier(0, 1000);
   program.barrier(1, 1000, {reads(0)});
@@ -163,7 +163,7 @@ TEST_CASE("JIAJIA: two fetches from one home, and arrivals at the manager, queue
   CHECK(result.baselines.critical_path >= result.baselines.counts);
 }
 
-TEST_CASE("JIAJIA: what others do behind the barrier that ends the region is not in it") {
+TEST_CASE("JIAJIA: baselines leave out work after the region's last barrier") {
   // Thread 1 alone writes pages of process 0, which move to it at the last barrier: there it protects them.
   TestProgram program({2, 1});
   program.clock(0);
@@ -180,7 +180,7 @@ TEST_CASE("JIAJIA: what others do behind the barrier that ends the region is not
   CHECK(result.baselines.counts <= result.baselines.critical_path);
 }
 
-TEST_CASE("hardware: barriers wait for the last, a lock is free but for its cache line") {
+TEST_CASE("hardware: baselines have barrier waits and cache lines, no lock waits") {
   TestProgram program({1, 2});
   program.barrier(0, 1000);
   program.barrier(1, 3000);
@@ -205,7 +205,7 @@ TEST_CASE("hardware: barriers wait for the last, a lock is free but for its cach
   CHECK(locked.whole_makespan > us(100'000));
 }
 
-TEST_CASE("in a run's order the baselines are those of its actions, without waits for its turns") {
+TEST_CASE("a recorded order's baselines have no waits for turns") {
   using enum trace::OrderKind;
   constexpr std::uint32_t administrative = 2;
   const auto event = [](std::uint32_t process, trace::OrderKind kind, std::uint32_t object = 0,

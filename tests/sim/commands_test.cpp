@@ -1,4 +1,4 @@
-/// The commands as a user meets them: what they print, what they write, and that whatever is wrong is told in one line.
+/// The commands as a user meets them: what they print and write, and that each error is one line.
 
 #include <sys/stat.h>
 
@@ -48,7 +48,7 @@ Outcome sdsm_command(const std::string& command, const std::string& arguments) {
 
 const std::string p3 = in_quotes(test::p3_score().string());
 
-/// Two threads, 4 pages of shared memory, a fault of each kind that two nodes have, between two looks at the clock.
+/// Two threads, 4 pages of shared memory, a fault of each kind that two nodes have, between two clock readings.
 TestProgram small_program() {
   using trace::EventKind;
   TestProgram program({2, 1});
@@ -108,7 +108,7 @@ bool one_line_of_ours(const std::string& errors) {
 
 }  // namespace
 
-TEST_CASE("simulate prints a report and writes JSON whose times sum to the makespan, thread by thread") {
+TEST_CASE("simulate's report and JSON: each thread's times sum to the makespan") {
   const TraceFile trace;
   const auto file = trace.beside("result.json");
   const Outcome run =
@@ -147,7 +147,7 @@ TEST_CASE("simulate prints a report and writes JSON whose times sum to the makes
   CHECK(faults.at("WROH") == 1);
 }
 
-TEST_CASE("what every thread's readings of the clock give is written, to the picosecond") {
+TEST_CASE("--readings writes every thread's clock readings to the picosecond") {
   using trace::EventKind;
   TestProgram program({2, 1});
   program.joins = false;
@@ -172,7 +172,7 @@ TEST_CASE("what every thread's readings of the clock give is written, to the pic
         "1,0,omp_get_wtime,0.002974950000\n");
 }
 
-TEST_CASE("the same command twice writes the same bytes, on both networks") {
+TEST_CASE("the same command writes the same bytes, on both networks") {
   const TraceFile trace;
   const std::string network = GENERATE(as<std::string>{}, "queue", "simgrid");
   const std::string arguments = trace.arguments() + " --nodes 2 --json - --jitter 0.05 --seed 3 --network " + network;
@@ -183,7 +183,7 @@ TEST_CASE("the same command twice writes the same bytes, on both networks") {
   CHECK(json::parse(first.output).at("seed") == 3);
 }
 
-TEST_CASE("whose compute speed a prediction has is said where nothing was given") {
+TEST_CASE("simulate notes whose compute times it uses, unless a factor is given") {
   const TraceFile trace;
   const auto said = [&](const std::string& options) {
     const Outcome run = sdsm_command("simulate", trace.arguments() + " --nodes 2 --quiet " + options);
@@ -196,7 +196,7 @@ TEST_CASE("whose compute speed a prediction has is said where nothing was given"
   CHECK(said("--sequential-time ''"));  // a script's unset variable
 }
 
-TEST_CASE("the result says what gave the compute factor, and the sequential time") {
+TEST_CASE("the result has the compute factor's origin and the sequential time") {
   const TraceFile trace;
   TestProgram program({1, 1});
   program.barrier(0, 1000);
@@ -229,7 +229,7 @@ TEST_CASE("the result says what gave the compute factor, and the sequential time
   CHECK(by_trace.at("compute_factor").get<double>() == Approx(20));
 }
 
-TEST_CASE("computing by host speed is the traced machine's speed over the hosts'") {
+TEST_CASE("--from-host-speed scales computing by the machines' speeds") {
   const TraceFile trace;
   write_trace(small_program(), trace.path(), 0, "./program", 2'200'000'000);
   // Hosts of 550 Mf take 2200 / 550 = 4 times as long.
@@ -251,7 +251,7 @@ TEST_CASE("computing by host speed is the traced machine's speed over the hosts'
   CHECK(measured.errors.find("nobody says") == std::string::npos);
 }
 
-TEST_CASE("computing is not scaled by a speed that nobody knows") {
+TEST_CASE("--from-host-speed refuses unknown, ambiguous and doubly scaled speeds") {
   const TraceFile trace;
   const std::string of_trace = in_quotes(trace.path().string()) + " -q -n 2 --from-host-speed --platform ";
   const auto refused = [&](const std::string& arguments, const std::string& named) {
@@ -282,7 +282,7 @@ TEST_CASE("computing is not scaled by a speed that nobody knows") {
   refused(of_trace + TemporaryFile(text).path().string(), "hosts of different speeds (2Gf, 4Gf)");
 }
 
-TEST_CASE("a sequential trace of another program is told of, one with other arguments or at another place is not") {
+TEST_CASE("a sequential trace of another program causes a warning") {
   const TraceFile trace;
   TestProgram program({1, 1});
   program.barrier(0, 1000);
@@ -305,7 +305,7 @@ void check_refused(const std::string& command, const std::string& arguments, con
   CHECK(run.errors.find(named) != std::string::npos);
 }
 
-TEST_CASE("bandwidth and latency by --set act on the links: a message takes what it would by hand") {
+TEST_CASE("--set of bandwidth and latency changes a message's time as computed") {
   // A frame of 1538 B takes 12.304 us on 1 Gbit/s: twice, store and forward; once as a flow. And 2 x 20 us.
   const auto [network, expected] =
       GENERATE(table<std::string, double>({{"queue", 2 * 12.304 + 40}, {"simgrid", 12.304 + 40}}));
@@ -323,8 +323,7 @@ TEST_CASE("bandwidth and latency by --set act on the links: a message takes what
   CHECK(parse_bandwidth(changed.at("is").get<std::string>()).bytes_per_second == Approx(125e6));
 }
 
-TEST_CASE(
-    "what --set changed stands in the report and in the JSON of simulate, check prints it, and costs come out as set") {
+TEST_CASE("simulate and check report what --set changed, and apply it") {
   const TraceFile trace;
   const std::string setting = " --set 'fault.*=x0.5'";
   const auto file = trace.beside("set.json");
@@ -353,7 +352,7 @@ TEST_CASE(
                 "its messages alone take 507.040 us");
 }
 
-TEST_CASE("the sequential time is what the compute of the region sums to") {
+TEST_CASE("the sequential time is the sum of the region's computing") {
   const TraceFile trace;
   const Outcome run = sdsm_command("simulate", trace.arguments() + " --nodes 2 --json - --sequential-time 7.5s");
   REQUIRE(run.status == 0);
@@ -363,7 +362,7 @@ TEST_CASE("the sequential time is what the compute of the region sums to") {
   CHECK(compute == Approx(7.5).epsilon(1e-6));
 }
 
-TEST_CASE("how much memory may a simulation take unless told? half of what is free, or of its container's limit") {
+TEST_CASE("the default memory limit is half of what is free") {
   const auto limit = [](const char* meminfo, const char* container) {
     std::istringstream machine(meminfo), group(container);
     return sim::memory_limit_from(machine, group).count;
@@ -378,8 +377,7 @@ TEST_CASE("how much memory may a simulation take unless told? half of what is fr
   CHECK(limit("", "") == 4 * gib);
 }
 
-TEST_CASE(
-    "a trace of more touches than memory has room for or than a processor can do ends before they are simulated") {
+TEST_CASE("a trace with too many touches is refused before simulating") {
   TestProgram program({2, 1});
   program.pages = 1'000'000'000;
   program.barrier(0, 10, {test::reads(999'999'999)});
@@ -401,7 +399,7 @@ TEST_CASE(
   check_refused("simulate", dense.arguments() + " --nodes 2 --max-memory 1", "--max-memory");
 }
 
-TEST_CASE("the list of written pages counts with what it takes while it grows") {
+TEST_CASE("the list of written pages counts with its growth") {
   // 100,000 written pages on each of 4 nodes took 87 bytes each, above what the command takes itself.
   constexpr std::uint32_t pages = 100'000;
   TestProgram program({2, 1});
@@ -427,7 +425,7 @@ TEST_CASE("traces of format 1 are simulated, but not mended") {
   }
 }
 
-TEST_CASE("bad input to simulate is one clear line and status 2") {
+TEST_CASE("simulate reports bad input in one line, with status 2") {
   const TraceFile trace;
   const std::string good = in_quotes(trace.path().string());
   const TemporaryFile no_platform("<hello/>"), no_trace("not a trace at all", ".trace");
@@ -481,7 +479,7 @@ TEST_CASE("bad input to simulate is one clear line and status 2") {
   for (const auto& [arguments, named] : mistakes) check_refused("simulate", arguments, named);
 }
 
-TEST_CASE("a wrong option of simulate is one clear line and status 2") {
+TEST_CASE("simulate reports a wrong option in one line, with status 2") {
   const TraceFile trace;
   const std::string good = in_quotes(trace.path().string()) + " -p " + p3 + " -n 2 ";
   const std::vector<std::pair<std::string, std::string>> mistakes = {
@@ -552,7 +550,7 @@ TEST_CASE("a wrong option of simulate is one clear line and status 2") {
   for (const auto& [options, named] : mistakes) check_refused("simulate", good + options, named);
 }
 
-TEST_CASE("memory is private by its name, if no parallel region writes it") {
+TEST_CASE("memory is private by name, if no parallel region writes it") {
   TestProgram program({2, 1});
   for (const std::uint32_t t : {0U, 1U}) program.barrier(t, 10, {test::reads(0), test::reads(1)});
   const TraceFile only_read(program);
@@ -581,7 +579,7 @@ TEST_CASE("memory is private by its name, if no parallel region writes it") {
   }
 }
 
-TEST_CASE("a trace whose barriers do not match fails the run with status 1, and the old result file stays") {
+TEST_CASE("mismatched barriers fail the run and keep the old result") {
   TestProgram program({2, 1});
   program.joins = false;
   program.barrier(0, 10);
@@ -595,7 +593,7 @@ TEST_CASE("a trace whose barriers do not match fails the run with status 1, and 
   CHECK(test::read_text(old.path()) == "{\"old\": 1}");
 }
 
-TEST_CASE("the trace of a program that failed is simulated with a warning") {
+TEST_CASE("a failed program's trace is simulated with a warning") {
   const TraceFile trace;
   write_trace(small_program(), trace.path(), 3);
   const Outcome run = sdsm_command("simulate", trace.arguments() + " --nodes 2 --compute-factor 1");
@@ -604,7 +602,7 @@ TEST_CASE("the trace of a program that failed is simulated with a warning") {
   CHECK(run.errors.find("ended with status 3") != std::string::npos);
 }
 
-TEST_CASE("what was extrapolated is marked in the table, with a footnote") {
+TEST_CASE("the table marks extrapolated costs with a footnote") {
   const TraceFile trace;
   PlatformText other;
   other.properties.erase("barrier.2x1");
@@ -621,7 +619,7 @@ TEST_CASE("what was extrapolated is marked in the table, with a footnote") {
   CHECK(sdsm_command("simulate", arguments(p3)).output.find('*') == std::string::npos);
 }
 
-TEST_CASE("a memory bus measured for other numbers of threads is marked, and the share stands in the result") {
+TEST_CASE("a memory bus for other thread counts is marked as extrapolated") {
   const TraceFile trace;
   PlatformText text;
   text.set("memory-bus.4", "2.5");
@@ -639,7 +637,7 @@ TEST_CASE("a memory bus measured for other numbers of threads is marked, and the
   CHECK(result.at("extrapolated") == json{"memory-bus"});
 }
 
-TEST_CASE("simulate --uncertainty tells a band, its draws in the JSON, and the same bytes again") {
+TEST_CASE("--uncertainty prints a band, writes its draws, and repeats exactly") {
   const TraceFile trace;
   PlatformText text;
   text.set("fault.RUMR.standard-error", "20us");
@@ -684,7 +682,7 @@ TEST_CASE("simulate --uncertainty tells a band, its draws in the JSON, and the s
   CHECK(json::parse(jittered.output).at("uncertainty").at("holds") == json({"standard errors", "jitter"}));
 }
 
-TEST_CASE("simulate --uncertainty on a platform with runs tells that its band is a single run's") {
+TEST_CASE("--uncertainty with runs says that the band is a single run's") {
   const TraceFile trace;
   PlatformText text;
   text.set("fault.RUMR.standard-error", "20us");
@@ -705,14 +703,14 @@ TEST_CASE("simulate --uncertainty on a platform with runs tells that its band is
   REQUIRE(band.at("runs").size() == 1);
   REQUIRE(band.at("runs").at("barrier.2x1").size() == 3);
   CHECK(band.at("runs").at("barrier.2x1")[1].get<double>() == Approx(661e-6));
-  // A cost that is given is exact: what is left is as without runs.
+  // A given cost is exact: the others are as without runs.
   const Outcome exact = sdsm_command("simulate", arguments + " --set barrier.2x1=661us");
   CHECK(json::parse(exact.output).at("uncertainty").at("holds") == json({"standard errors"}));
   CHECK_FALSE(json::parse(exact.output).at("uncertainty").contains("runs"));
   CHECK(exact.errors.find("single run") == std::string::npos);
 }
 
-TEST_CASE("simulate --uncertainty tells how much of the time the costs take that it takes for exact") {
+TEST_CASE("--uncertainty reports the share of time with costs taken as exact") {
   const TraceFile trace;
   const auto outcome_with = [&](const std::string& uncertain) {
     PlatformText text;
@@ -745,12 +743,12 @@ TEST_CASE("simulate --uncertainty tells how much of the time the costs take that
   CHECK(tells(with_barrier, "RUMR", fetches));
   CHECK(with_barrier.errors.find("barriers") == std::string::npos);
   CHECK(tells(with_fault, "barriers", barriers));
-  // What others' barriers cost is uncertain, those of two nodes are not.
+  // The barriers of other layouts are uncertain, those of two nodes are not.
   CHECK(tells(with_others_barrier, "barriers", barriers));
   CHECK(with_fault.errors.find("RUMR") == std::string::npos);
 }
 
-TEST_CASE("simulate --uncertainty refuses a platform without standard errors, and numbers that make no band") {
+TEST_CASE("--uncertainty refuses missing standard errors and impossible numbers") {
   const TraceFile trace;
   for (const auto& [arguments, named] :
        std::vector<std::pair<std::string, std::string>>{{" --uncertainty 20", "no standard error"},
@@ -767,7 +765,7 @@ TEST_CASE("simulate --uncertainty refuses a platform without standard errors, an
   }
 }
 
-TEST_CASE("a prediction beyond what was measured says so, and one on a file that tells no range says nothing") {
+TEST_CASE("a prediction beyond the calibrated range says so") {
   TestProgram program({2, 1});
   program.pages = 4;
   program.barrier(0);
@@ -802,7 +800,7 @@ TEST_CASE("a prediction beyond what was measured says so, and one on a file that
         json::array({{{"what", "diff_bytes"}, {"value", 1212}, {"calibrated", 1211}}}));
 }
 
-TEST_CASE("an output that is a link stays one, and what it leads to is written") {
+TEST_CASE("an output link stays, and its target is written") {
   const TraceFile trace(small_program());
   const TemporaryFile target("old", ".json");
   const auto link = trace.beside("link.json");
@@ -812,7 +810,7 @@ TEST_CASE("an output that is a link stays one, and what it leads to is written")
   CHECK(json::parse(test::read_text(target.path())).at("nodes") == 2);
 }
 
-TEST_CASE("a link to a file that is not there yet stays one, and the file is made") {
+TEST_CASE("a dangling output link stays, and its target is created") {
   const TraceFile trace(small_program());
   const auto target = trace.beside("target.json"), link = trace.beside("link.json"), far = trace.beside("far.json");
   std::filesystem::create_symlink("target.json", link);
@@ -834,7 +832,7 @@ TEST_CASE("a link to a file that is not there yet stays one, and the file is mad
   }
 }
 
-TEST_CASE("a platform without any route is bad input to check, simulate and replay") {
+TEST_CASE("check, simulate and replay refuse a platform without routes") {
   const TraceFile trace(small_program());
   const std::string text = std::regex_replace(test::read_text(test::p3_score()), std::regex("<route [^\\n]*\\n"), "");
   const TemporaryFile platform(text, ".xml");
@@ -844,14 +842,13 @@ TEST_CASE("a platform without any route is bad input to check, simulate and repl
   CHECK(sdsm_command("simulate", in_quotes(trace.path().string()) + " -n 2 -p " + path).status == 2);
 }
 
-TEST_CASE(
-    "a platform that is no regular file, or too large to be one, is refused at once by check, simulate and replay") {
+TEST_CASE("a platform that is irregular or too large is refused at once") {
   const TraceFile trace(small_program());
   const TemporaryFile huge("<platform/>");
   std::filesystem::resize_file(huge.path(), 65 << 20);  // a hole, which takes no room
   const auto pipe = trace.beside("pipe");
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
-  // Whoever reads on is ended: by its limit of memory, or after some seconds.
+  // A command that reads on ends by its limit of memory, or after some seconds.
   const std::string limits = "sh -c 'ulimit -v 1000000; exec timeout 20 \"$@\"' limits ";
   for (const std::string& platform : {std::string("/dev/zero"), pipe.string(), huge.path().string()}) {
     const std::string path = in_quotes(platform);
@@ -866,7 +863,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("replay tells a platform that cannot be used from one that is too small") {
+TEST_CASE("replay tells an unusable platform from one that is too small") {
   const TemporaryFile still(test::with_cables("0Mbps"));
   const Outcome refused = sdsm_command("replay", in_quotes(still.path().string()));
   CHECK(refused.status == 2);
@@ -896,7 +893,7 @@ TEST_CASE("check finds nothing wrong with the project's platforms") {
   }
 }
 
-TEST_CASE("the platform that docs/platforms.md gives to start from is complete") {
+TEST_CASE("the starting platform in docs/platforms.md is complete") {
   const std::string page = test::read_text(std::filesystem::path(SDSM_SOURCE_DIR) / "docs" / "platforms.md");
   const std::string begin = "```xml\n";
   const std::size_t from = page.find(begin);
@@ -916,7 +913,7 @@ TEST_CASE("the platform that docs/platforms.md gives to start from is complete")
   CHECK(run.errors.empty());
 }
 
-TEST_CASE("check tells what SimGrid would stumble over") {
+TEST_CASE("check reports what SimGrid would fail on") {
   struct Mistake {
     std::string what, instead, named;
   };
@@ -959,7 +956,7 @@ TEST_CASE("check tells what SimGrid would stumble over") {
   }
 }
 
-TEST_CASE("a platform that SimGrid aborts at is one line with its reason, in each command") {
+TEST_CASE("every command reports a SimGrid abort in one line") {
   const TraceFile trace;
   const TemporaryFile twice(std::regex_replace(PlatformText().text(), std::regex("(<route .*?</route>)"), "$1$1"),
                             ".xml");
@@ -976,7 +973,7 @@ TEST_CASE("a platform that SimGrid aborts at is one line with its reason, in eac
   CHECK(test::run("LC_ALL=C", "sh -c \"'" SDSM_BINARY_DIR "/sdsm-check' " + path + " 2>&-\"").status == 2);
 }
 
-TEST_CASE("check refuses elements that lie too deep in each other") {
+TEST_CASE("check refuses elements nested too deeply") {
   std::string deep = "<platform version=\"4.1\"><zone id=\"z\" routing=\"Full\">";
   for (int i = 0; i < 200'000; ++i) deep += "<a>";
   for (int i = 0; i < 200'000; ++i) deep += "</a>";
@@ -986,7 +983,7 @@ TEST_CASE("check refuses elements that lie too deep in each other") {
   CHECK(run.errors.find("deep") != std::string::npos);
 }
 
-TEST_CASE("a platform damaged anywhere ends check with status 0 or 2 and a line of ours, never with a crash") {
+TEST_CASE("check never crashes on a damaged platform") {
   std::mt19937_64 random(test::seed(1));
   const std::string whole = PlatformText().text();
   const std::uint64_t attempts = test::rounds(60);
@@ -1016,7 +1013,7 @@ TEST_CASE("a platform damaged anywhere ends check with status 0 or 2 and a line 
   CHECK(found > attempts / 3);
 }
 
-TEST_CASE("check lists the properties, and wants a file or the list") {
+TEST_CASE("check lists the properties, and requires a file or --properties") {
   const Outcome list = sdsm_command("check", "--properties");
   CHECK(list.status == 0);
   CHECK(list.output.find("fault.RUMR") != std::string::npos);
@@ -1027,7 +1024,7 @@ TEST_CASE("check lists the properties, and wants a file or the list") {
   CHECK(sdsm_command("check", "a.xml b.xml").status == 2);
 }
 
-TEST_CASE("replay re-runs the sizes and layouts that it is asked for, and tells slips in them in a line") {
+TEST_CASE("replay re-runs the requested sizes and layouts, and reports typing errors") {
   const auto rows_of = [](const std::string& arguments) {
     const Outcome run = sdsm_command("replay", arguments + " " + p3 + " --json -");
     CAPTURE(arguments, run.errors);
@@ -1059,7 +1056,7 @@ TEST_CASE("replay re-runs the sizes and layouts that it is asked for, and tells 
   }
 }
 
-TEST_CASE("replay finds p3's costs again, and with --strict says by its status that a gigabit platform differs") {
+TEST_CASE("replay reproduces p3's costs, and --strict fails at a gigabit") {
   CHECK(sdsm_command("replay", p3 + " --strict").status == 0);
   CHECK(sdsm_command("replay", p3 + " --strict --network simgrid").status == 0);
   const TemporaryFile gigabit(test::with_cables("1Gbps"));

@@ -26,7 +26,7 @@ std::string failure(NetworkKind network, const TestProgram& program) {
 
 }  // namespace
 
-TEST_CASE("a barrier that one thread leaves out stops the run, which says who waits where") {
+TEST_CASE("a missing barrier stops the run and names each waiting thread") {
   const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
   TestProgram program({4, 1});
   program.barrier_of_all(10);
@@ -38,7 +38,7 @@ TEST_CASE("a barrier that one thread leaves out stops the run, which says who wa
   CHECK_FALSE(contains(said, "thread 3"));  // it went on to its end
 }
 
-TEST_CASE("a lock that is never given back stops who waits for it") {
+TEST_CASE("a lock that is never released stops its waiters") {
   const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
   TestProgram program({2, 1});
   program.acquire(0, 5);
@@ -49,7 +49,7 @@ TEST_CASE("a lock that is never given back stops who waits for it") {
   CHECK(contains(said, "'acquire' (object 5"));
 }
 
-TEST_CASE("a program that ends in a region keeps no lock from those who had it before in the trace") {
+TEST_CASE("a program's end within a region releases locks to earlier holders") {
   const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
   const std::uint64_t lock = GENERATE(0, 1);
   TestProgram program({2, 1});
@@ -65,7 +65,7 @@ TEST_CASE("a program that ends in a region keeps no lock from those who had it b
   CHECK(result.makespan >= us(700));
 }
 
-TEST_CASE("what never comes to a thread that the program's end stops, stops no simulation") {
+TEST_CASE("threads that the program's end stops cause no deadlock") {
   const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
   const auto semaphore = static_cast<std::uint8_t>(trace::ObjectClass::semaphore);
   TestProgram program({2, 1});
@@ -87,7 +87,7 @@ TEST_CASE("what never comes to a thread that the program's end stops, stops no s
   CHECK(result.makespan < us(5000));
 }
 
-TEST_CASE("a program that a thread ends lasts until then, and so does what others do") {
+TEST_CASE("a program ended by a thread, and others' work, last until then") {
   const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
   TestProgram program({3, 1});
   program.joins = false;
@@ -112,7 +112,7 @@ TEST_CASE("a program that a thread ends lasts until then, and so does what other
   CHECK(waits.total() == result.makespan);
 }
 
-TEST_CASE("amid a row of faults the program's end counts those that were over") {
+TEST_CASE("the program's end counts only the faults that were over") {
   TestProgram program({2, 1});
   program.joins = false;
   program.ended_by = ProcessId{0};
@@ -128,7 +128,7 @@ TEST_CASE("amid a row of faults the program's end counts those that were over") 
   CHECK(static_cast<std::int64_t>(faults) == took / us(8));
 }
 
-TEST_CASE("who ends the program with a lock sends nothing home") {
+TEST_CASE("a thread that ends the program with a lock sends nothing") {
   TestProgram program({2, 1});
   program.joins = false;
   program.ended_by = ProcessId{1};
@@ -139,7 +139,7 @@ TEST_CASE("who ends the program with a lock sends nothing home") {
   CHECK(result.threads[1].whole.diffs == 0);
 }
 
-TEST_CASE("two locks taken in opposite orders stop both threads") {
+TEST_CASE("two locks taken in opposite orders deadlock") {
   TestProgram program({2, 1});
   program.acquire(0, 0);
   program.acquire(0, 1, 1000);
@@ -152,7 +152,7 @@ TEST_CASE("two locks taken in opposite orders stop both threads") {
   CHECK(contains(said, "thread 1: waiting"));
 }
 
-TEST_CASE("two locks that threads try to take in opposite orders stop nobody: who fails gives back what it has") {
+TEST_CASE("two locks tried in opposite orders do not deadlock") {
   const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
   TestProgram program({2, 1});
   for (std::uint32_t t = 0; t < 2; ++t) {
@@ -162,15 +162,13 @@ TEST_CASE("two locks that threads try to take in opposite orders stop nobody: wh
     program.release(t, t);
   }
   const Result result = run(p3_score(), network, program);
-  // The first to try gives back what it has and waits for the other lock, and the other thread finds the first one
-  // free.
+  // The first to try releases its lock and waits for the other, and the other thread finds the first lock free.
   const auto [less, more] = std::minmax(result.threads[0].whole.locks, result.threads[1].whole.locks);
   CHECK(less == 2);
   CHECK(more == 3);
 }
 
-TEST_CASE(
-    "who holds nothing waits for a lock that it only tried to take, and so does who tries under another kind of lock") {
+TEST_CASE("threads without locks of that kind wait for a tried one") {
   TestProgram program({2, 1});
   const bool is_in_critical = GENERATE(false, true);
   program.acquire(0, 0);
@@ -184,7 +182,7 @@ TEST_CASE(
   CHECK(spent(result.threads[1].whole, Spent::lock) >= from_seconds(3e-3));
 }
 
-TEST_CASE("philosophers who all take their left fork at once, and try for the right one, all eat") {
+TEST_CASE("philosophers that try for the second fork all eat") {
   const std::uint32_t count = GENERATE(3U, 5U, 8U);
   const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
   TestProgram program({count, 1});
@@ -200,7 +198,7 @@ TEST_CASE("philosophers who all take their left fork at once, and try for the ri
   for (const auto& thread : result.threads) CHECK(thread.whole.locks >= 6);
 }
 
-TEST_CASE("who only tries stops nobody that takes the locks in the opposite order, whenever that comes") {
+TEST_CASE("a thread that only tries never deadlocks, at any moment") {
   // A lock that was free when the thread looked must be its own before another's request reaches the manager.
   const std::uint32_t threads = GENERATE(2U, 3U);
   for (double late_us = 0; late_us < 1500; late_us += 12.5) {
@@ -220,7 +218,7 @@ TEST_CASE("who only tries stops nobody that takes the locks in the opposite orde
   }
 }
 
-TEST_CASE("who takes a lock again before it has come back to its manager is nobody's rival") {
+TEST_CASE("a thread that takes a lock again competes with nobody") {
   TestProgram program({3, 1});
   program.acquire(0, 1);
   for (int turn = 0; turn < 5; ++turn) {
@@ -233,7 +231,7 @@ TEST_CASE("who takes a lock again before it has come back to its manager is nobo
   CHECK(run(p3_score(), NetworkKind::queue, program).threads[0].whole.locks == 6);
 }
 
-TEST_CASE("a lock that another thread has given back is not given back a second time") {
+TEST_CASE("a lock that another thread released is not released twice") {
   // Thread 1 gives back lock 0, which thread 2 has then while thread 0 backs off.
   TestProgram program({4, 1});
   program.acquire(0, 0);
@@ -251,7 +249,7 @@ TEST_CASE("a lock that another thread has given back is not given back a second 
   CHECK(spent(result.threads[1].whole, Spent::lock) >= from_seconds(9e-3));  // as long as thread 2 has it
 }
 
-TEST_CASE("of several locks taken together all go back, and those that were held before stay") {
+TEST_CASE("a retry releases locks taken together, but no earlier ones") {
   // Thread 1 has lock 3. Thread 0 holds lock 0, then wants 1, 2 and 3 together; thread 2 waits for 1 meanwhile.
   TestProgram program({4, 1});
   program.acquire(0, 0);
@@ -273,20 +271,20 @@ TEST_CASE("of several locks taken together all go back, and those that were held
   CHECK(spent(result.threads[3].whole, Spent::lock) >= from_seconds(10e-3));  // lock 0 is not
 }
 
-TEST_CASE("a barrier of a team that cannot be is refused") {
+TEST_CASE("a barrier of an impossible team is refused") {
   const std::uint64_t team = GENERATE(0U, 1000U);
   TestProgram program({2, 1});
   for (std::uint32_t t = 0; t < 2; ++t) program.interval(t, 10, {}, {EventKind::barrier, 0, 0, team});
   CHECK(contains(failure(NetworkKind::queue, program), "teams do not match"));
 }
 
-TEST_CASE("a thread at the barrier of a team to which it does not belong is refused") {
+TEST_CASE("a thread at another team's barrier is refused") {
   TestProgram program({4, 1});
   program.interval(3, 10, {}, {EventKind::barrier, 0, 0, 2});
   CHECK(contains(failure(NetworkKind::queue, program), "thread 3 is at a barrier of 2 threads"));
 }
 
-TEST_CASE("threads that come to barriers of different teams wait for ever") {
+TEST_CASE("threads at barriers of different teams wait for ever") {
   TestProgram program({4, 1});
   program.interval(0, 10, {}, {EventKind::barrier, 0, 0, 2});
   program.interval(1, 10, {}, {EventKind::barrier, 0, 0, 3});
@@ -294,7 +292,7 @@ TEST_CASE("threads that come to barriers of different teams wait for ever") {
   CHECK(contains(failure(NetworkKind::queue, program), "waiting"));
 }
 
-TEST_CASE("threads that come to barriers of different gangs, or of one of another size, wait for ever") {
+TEST_CASE("threads at barriers of different gangs or sizes wait for ever") {
   const std::uint32_t gang = GENERATE(1U, 2U);
   TestProgram program({2, 1});
   program.interval(0, 10, {}, {EventKind::barrier, 0, 0, 2, 1});
@@ -302,7 +300,7 @@ TEST_CASE("threads that come to barriers of different gangs, or of one of anothe
   CHECK(contains(failure(NetworkKind::queue, program), "waiting"));
 }
 
-TEST_CASE("a source that fails in the middle ends the run with its error") {
+TEST_CASE("a source that fails halfway ends the run with its error") {
   class FailingSource final : public IntervalSource {
    public:
     const trace::Interval* next() override {
@@ -324,7 +322,7 @@ TEST_CASE("a source that fails in the middle ends the run with its error") {
   CHECK_THROWS_WITH(run(p3_score(), {2, 1}, network, program), ContainsSubstring("byte 77"));
 }
 
-TEST_CASE("a layout that the platform has no room for is bad input") {
+TEST_CASE("a layout that exceeds the platform is bad input") {
   TestProgram many({9, 1}), wide({1, 3});
   CHECK_THROWS_AS(run(p3_score(), NetworkKind::queue, many), std::invalid_argument);
   CHECK_THROWS_AS(run(p3_score(), NetworkKind::queue, wide), std::invalid_argument);

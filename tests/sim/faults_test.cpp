@@ -1,4 +1,4 @@
-/// Faults in simulated time: what waits for what, and for how long.
+/// Faults in simulated time: who waits for what, and how long.
 
 #include <chrono>
 #include <utility>
@@ -61,7 +61,7 @@ TEST_CASE("one process pays for no fault at all") {
   for (const FaultRule& rule : fault_rules) CHECK(fault_count(result, 0, rule.kind) == 0);
 }
 
-TEST_CASE("an owner's writes cost 8 us each, and 18.95 us each at the barrier") {
+TEST_CASE("owners' writes cost 8 us each, plus 18.95 us at the barrier") {
   TestProgram program({2, 1});
   program.barrier(0, 1000, {writes(0), writes(2), writes(4)});
   program.barrier(1, 1000);
@@ -74,8 +74,7 @@ TEST_CASE("an owner's writes cost 8 us each, and 18.95 us each at the barrier") 
   CHECK(spent(owner, Spent::diff) == Time{});
 }
 
-TEST_CASE(
-    "what a trap leaves cold is computing in the account, at most all of the fault, and takes no time of its own") {
+TEST_CASE("fault.cold counts as computing, and adds no time") {
   TestProgram program({2, 1});
   program.barrier(0, 1000, {writes(0), writes(2), writes(4)});
   program.barrier(1, 1000, {reads(0, 128)});
@@ -95,7 +94,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("a node's first fetch of a page takes longer by fault.first-copy, each later one does not") {
+TEST_CASE("only a node's first fetch of a page costs fault.first-copy") {
   TestProgram program({2, 1});
   program.barrier(0, 1000);
   program.barrier(1, 1000, {reads(0), reads(2)});
@@ -117,7 +116,7 @@ TEST_CASE("a node's first fetch of a page takes longer by fault.first-copy, each
   CHECK(result.makespan == plain.makespan + us(4 * 10));
 }
 
-TEST_CASE("a first write takes longer by fault.first-write: on an own page after the trap, on another's for its twin") {
+TEST_CASE("only a first write, or first twin, costs fault.first-write") {
   TestProgram program({2, 1});
   program.barrier(0, 1000, {writes(0), writes(2)});
   program.barrier(1, 1000, {reads(6)});
@@ -142,7 +141,7 @@ TEST_CASE("a first write takes longer by fault.first-write: on an own page after
   CHECK(faults[static_cast<std::size_t>(FaultKind::WROR)] == 1);
 }
 
-TEST_CASE("what homes have open gets its memory at the first write, too") {
+TEST_CASE("pages open at home are allocated at the first write, too") {
   TestProgram program({2, 1});
   program.barrier(0, 1000, {writes(0), writes(2)});
   program.barrier(1, 1000, {writes(1)});
@@ -157,10 +156,10 @@ TEST_CASE("what homes have open gets its memory at the first write, too") {
   CHECK(runs.longer(1, Spent::compute) == us(1 * 10));
 }
 
-TEST_CASE("a page and its twin get their memory once for all threads of a node") {
+TEST_CASE("a node's threads allocate a page and its twin once") {
   TestProgram program({2, 2});
   program.barrier_of_all(1000);
-  program.barrier(1, 1000, {writes(0)});  // its companion's: WROL
+  program.barrier(1, 1000, {writes(0)});  // a local peer's: WROL
   for (const std::uint32_t t : {0u, 2u, 3u}) program.barrier(t, 1000);
   program.barrier(0, 1000, {writes(0)});
   for (const std::uint32_t t : {1u, 2u, 3u}) program.barrier(t, 1000);
@@ -176,7 +175,7 @@ TEST_CASE("a page and its twin get their memory once for all threads of a node")
   CHECK(longer(0, FaultKind::WROH) == Time{});
 }
 
-TEST_CASE("the program's variables have their memory before main begins: on process 0, and where it places them") {
+TEST_CASE("a program's variables are allocated before main, at process 0 and home") {
   struct Variant {
     trace::RegionKind kind;
     Placement placement;
@@ -210,7 +209,7 @@ TEST_CASE("the program's variables have their memory before main begins: on proc
   CHECK(longer(1) == us(variant.first_writes[1] * 10));
 }
 
-TEST_CASE("costs of many pages that no run can last are refused, whatever they sum to in 64 bits") {
+TEST_CASE("costs of many pages beyond a run's limit are refused") {
   TestProgram program({2, 1});
   program.pages = std::uint64_t{1} << 16;
   program.barrier(0, 1000, {writes(0, 0, 1 << 15)});
@@ -227,7 +226,7 @@ TEST_CASE("costs of many pages that no run can last are refused, whatever they s
   }
 }
 
-TEST_CASE("a barrier's costs are refused where only both of them together last longer than any run") {
+TEST_CASE("barrier costs that exceed a run's limit together are refused") {
   TestProgram program({2, 1});
   program.pages = std::uint64_t{1} << 16;
   std::vector<trace::TouchRun> apart;
@@ -253,7 +252,7 @@ TEST_CASE("a barrier's costs are refused where only both of them together last l
   }
 }
 
-TEST_CASE("a date beyond the longest run is refused on either network, whoever comes to it") {
+TEST_CASE("a date beyond the longest run is refused on either network") {
   const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
   // Thread 1 fetches its region's function, and computes. Then the home's part of its second fetch, 100 s before the
   // end of all runs, ends 800 s behind it.
@@ -270,7 +269,7 @@ TEST_CASE("a date beyond the longest run is refused on either network, whoever c
   CHECK_THROWS_WITH(run(file.path(), network, program), ContainsSubstring("longer than 104 simulated days"));
 }
 
-TEST_CASE("the first use of a page at the end of petabytes takes no memory for what lies before it") {
+TEST_CASE("a page at the end of petabytes takes no memory before it") {
   TestProgram program({2, 1});
   program.pages = std::uint64_t{1} << 40;
   const std::uint64_t last_own = program.pages - 2;
@@ -282,11 +281,11 @@ TEST_CASE("the first use of a page at the end of petabytes takes no memory for w
   text.set("fault.first-copy", "10us");
   const TemporaryFile file(text.text());
   const Result result = run(file.path(), NetworkKind::queue, program);
-  // That page, and the one that tells the region's function.
+  // That page, and the one with the region's function.
   CHECK(spent(result.threads[0].whole, Spent::compute) == spent(plain.threads[0].whole, Spent::compute) + us(2 * 10));
 }
 
-TEST_CASE("a copy is new to a node, not to each of its processes, and so are copies that come beside another") {
+TEST_CASE("first copies, prefetched ones too, are counted by node") {
   PlatformText text;
   text.set("fault.first-copy", "10us");
   const TemporaryFile file(text.text());
@@ -307,10 +306,10 @@ TEST_CASE("a copy is new to a node, not to each of its processes, and so are cop
   };
   REQUIRE(fetches(2) + fetches(3) >= 3);  // page 0 twice, and the region's page once at least
   CHECK(longer >= us(2 * 10));
-  CHECK(longer < us(3 * 10));  // whom a fetch makes wait is longer in it, too, but for less than a fetch
+  CHECK(longer < us(3 * 10));  // a peer that waits for a fetch has it longer, too, but by less than a fetch
 }
 
-TEST_CASE("a page read in one interval and written in it later: RUMR 587 us, then WROR 51 us") {
+TEST_CASE("a page read, then written: RUMR 587 us, then WROR 51 us") {
   TestProgram program({2, 1});
   program.barrier(0, 1000);
   program.barrier(1, 1000, {reads(0), writes(0, 128)});
@@ -325,7 +324,7 @@ TEST_CASE("a page read in one interval and written in it later: RUMR 587 us, the
   CHECK(result.threads[0].whole.served >= 2);
 }
 
-TEST_CASE("a page that comes beside another costs its 346.4 us on the wire, the request's 0.64 us, and prefetch.page") {
+TEST_CASE("a prefetched page costs 346.4 us, request 0.64 us, and prefetch.page") {
   TestProgram program({2, 1});
   program.barrier(0, 1000);
   // At home with process 0 are pages 0, 2, 4, ...: of the next two, the node has one already.
@@ -346,7 +345,7 @@ TEST_CASE("a page that comes beside another costs its 346.4 us on the wire, the 
   CHECK(result.threads[0].whole.served_bytes >= 6 * 4096);
 }
 
-TEST_CASE("a home's page that was served beside another has its memory") {
+TEST_CASE("a home page served by prefetch has its memory") {
   TestProgram program({2, 1});
   program.barrier(0, 1000);
   program.barrier(1, 1000, {reads(2)});  // 4 comes with it
@@ -363,7 +362,7 @@ TEST_CASE("a home's page that was served beside another has its memory") {
   CHECK(spent(result.threads[0].whole, Spent::compute) == spent(plain.threads[0].whole, Spent::compute) + us(2 * 10));
 }
 
-TEST_CASE("three nodes ask one home at once: 587 us, and the others wait for its cable, 346.4 us each") {
+TEST_CASE("three nodes queue at one home: 587 us plus 346.4 us each") {
   // Stored and forwarded. The requests (110 bytes, 8.8 us a link) meet at the home's port and arrive after 27.6, 36.4
   // and 45.2 us; the home takes 39.98 us for each, so the last page is ready after 147.54 us. Pages leave by one cable,
   // 346.4 us each: at 67.58, 413.98 and 760.38 us; each is there 479.44 us later and is installed in 39.98 us.
@@ -392,7 +391,7 @@ TEST_CASE("requests to different homes do not disturb each other") {
   CHECK(fault_count(result, 2, FaultKind::RUMR) == 2);
 }
 
-TEST_CASE("a companion that wants a page on its way waits for it, and pays for a page that is there") {
+TEST_CASE("a local peer waits for a page that is on its way") {
   TestProgram program({2, 2});
   program.barrier_of_all(0);
   program.barrier(0, 10'000);
@@ -425,7 +424,7 @@ TEST_CASE("touches happen at their place in the interval") {
   CHECK(spent(late, FaultKind::RUMR) == us(933.4 + 587));
 }
 
-TEST_CASE("a run of pages costs what its pages cost, one after another") {
+TEST_CASE("a run of pages costs as much as its pages in sequence") {
   TestProgram program({2, 1});
   program.barrier(0, 10'000, {writes(1, 0, 1)});
   program.barrier(1, 10'000, {reads(0, 0, 16)});  // the eight even ones are elsewhere
@@ -435,7 +434,7 @@ TEST_CASE("a run of pages costs what its pages cost, one after another") {
   CHECK(fault_time(result, 0, FaultKind::WUMR) == us(599));
 }
 
-TEST_CASE("a message that nobody waits for does not lengthen the run") {
+TEST_CASE("a message without a waiting thread does not lengthen the run") {
   // Ten times slower cables than those of the reference network: a request takes 88 us on each, so that it is on its
   // way for 186 us, of which its sender only works for 51.
   PlatformText text;
@@ -452,7 +451,7 @@ TEST_CASE("a message that nobody waits for does not lengthen the run") {
   CHECK(spent(result.threads[0].whole, Spent::idle) > us(51));
 }
 
-TEST_CASE("after a simulated week a fault still costs what it costs, within 1 ns") {
+TEST_CASE("after a simulated week a fault's cost is exact within 1 ns") {
   const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
   TestProgram program({2, 1});
   program.barrier_of_all(7 * 86'400e6);
@@ -464,9 +463,7 @@ TEST_CASE("after a simulated week a fault still costs what it costs, within 1 ns
   CHECK(result.threads[1].whole.total() == result.whole_makespan);
 }
 
-TEST_CASE(
-    "a fault on a page of 8 KiB costs what one on 4 KiB does, and the wire time of the rest, and its diff has the "
-    "page's words") {
+TEST_CASE("a fault on 8 KiB pages costs the additional wire time") {
   TestProgram program({2, 1});
   program.barrier(0, 10'000);
   program.barrier(1, 10'000, {reads(0), writes(2, 128, 1, {2048, 1})});

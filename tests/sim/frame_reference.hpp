@@ -1,4 +1,4 @@
-/// A network frame by frame, on an event heap of its own: what the queue network's messages stand for.
+/// Simulates a network frame by frame, on an event heap of its own: the reference for the queue network.
 #pragma once
 
 #include <cstdint>

@@ -28,7 +28,7 @@ constexpr int around = 2;
 
 }  // namespace
 
-TEST_CASE("hardware: whoever comes first waits for the last and the barrier's overhead, and touches cost nothing") {
+TEST_CASE("hardware: barriers wait for the last thread, touches are free") {
   TestProgram program({1, 2});
   program.barrier(0, 30, {reads(0, 0, 64)});
   program.barrier(1, 100, {writes(0, 0, 64)});
@@ -45,7 +45,7 @@ TEST_CASE("hardware: whoever comes first waits for the last and the barrier's ov
   CHECK(result.extrapolated.empty());
 }
 
-TEST_CASE("hardware: a barrier costs what its number of threads does, on a line between measured ones") {
+TEST_CASE("hardware: barrier costs are interpolated between measured thread counts") {
   const auto makespan = [](std::uint32_t threads) {
     TestProgram program({1, threads});
     program.barrier_of_all(10);
@@ -58,8 +58,7 @@ TEST_CASE("hardware: a barrier costs what its number of threads does, on a line 
   CHECK(makespan(1).makespan == us(10 + 3 * 0.1));
 }
 
-TEST_CASE(
-    "hardware: a lock of one's own costs what one thread measured, another's what all do, first come first served") {
+TEST_CASE("hardware: a lock costs less if the thread had it last") {
   TestProgram program({1, 4});
   program.acquire(0, 7, 10);  // granted at 10.2, nobody had it
   program.release(0, 7, 20);  // at 30.2
@@ -82,7 +81,7 @@ TEST_CASE(
   CHECK(result.threads[3].whole.locks == 2);
 }
 
-TEST_CASE("hardware: EPCC's loop of locks gives the overhead that it was measured with") {
+TEST_CASE("hardware: EPCC's lock loop reproduces its measured overhead") {
   TestProgram program({1, 4});
   constexpr int repetitions = 25;
   for (int i = 0; i < repetitions; ++i) {
@@ -95,7 +94,7 @@ TEST_CASE("hardware: EPCC's loop of locks gives the overhead that it was measure
   CHECK(simulated(program).makespan == us(4 * repetitions * 10.5 - 0.3 + around * 1.8));
 }
 
-TEST_CASE("hardware: a flag and a store that a loop waits for come from another processor") {
+TEST_CASE("hardware: flags and awaited stores cost a cache line's hand-off") {
   TestProgram program({1, 2});
   program.interval(0, 50, {}, {EventKind::post, 0, 3, 1});
   program.interval(0, 50, {}, {EventKind::post, 0, 3, 2});
@@ -124,7 +123,7 @@ TEST_CASE("hardware: a flag and a store that a loop waits for come from another 
   CHECK(waited(spun, 1, Spent::lock) == us(50 + 0.4));
 }
 
-TEST_CASE("hardware: an atomic operation costs a hand-off where none was measured, and the result says so") {
+TEST_CASE("hardware: an unmeasured atomic costs a hand-off, marked as extrapolated") {
   TestProgram program({1, 2});
   program.interval(0, 10, {}, {EventKind::atomic, 1, 0, 64});
   program.interval(0, 10, {}, {EventKind::fence, 0, 0, 0});
@@ -143,7 +142,7 @@ TEST_CASE("hardware shared memory has one node, and costs of its own") {
                     ContainsSubstring("no costs for protocol hardware (it has scash)"));
 }
 
-TEST_CASE("hardware: ordered regions go on in their turns, whoever asks first") {
+TEST_CASE("hardware: ordered regions run in their turns") {
   TestProgram program({1, 4});
   for (const std::uint64_t turn : {1, 2}) program.ordered(0, turn, 20, 5);  // at 20.2 to 25.2, 45.4 to 50.4
   program.ordered(1, 3, 10, 5);

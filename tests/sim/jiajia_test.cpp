@@ -53,7 +53,7 @@ std::uint64_t further(const Tally& tally, FurtherCount which) {
   return tally.further[static_cast<std::size_t>(which)];
 }
 
-/// What a thread does between two barriers: touches, and perhaps the same under a lock.
+/// A thread's touches between two barriers, perhaps repeated under a lock.
 struct Part {
   std::vector<trace::TouchRun> before, under_lock;
   std::optional<std::uint32_t> lock;
@@ -163,7 +163,7 @@ void check_counts(const Result& result, const PlayedCluster& cluster, bool with_
 
 }  // namespace
 
-TEST_CASE("what others count while the clock is read inside a parallel region belongs to the measured region") {
+TEST_CASE("faults between clock readings inside a region count for the measured region") {
   TestProgram program({2, 1});
   program.clock(0, 20'000);
   program.clock(0, 20'000);
@@ -184,7 +184,7 @@ TEST_CASE("what others count while the clock is read inside a parallel region be
   CHECK(other.region.barriers == 0);
 }
 
-TEST_CASE("every thread counts as JIAJIA's rules played without time: barriers, with and without quirks") {
+TEST_CASE("JIAJIA barriers count as in the untimed model, with all quirks") {
   for (std::uint32_t seed = 1; seed <= 4; ++seed) {
     for (const bool moves : {false, true}) {
       for (const bool detects : {false, true}) {
@@ -203,7 +203,7 @@ TEST_CASE("every thread counts as JIAJIA's rules played without time: barriers, 
   }
 }
 
-TEST_CASE("every thread counts as JIAJIA's rules played without time: locks, of both scopes") {
+TEST_CASE("JIAJIA locks count as in the untimed model, in both scopes") {
   for (std::uint32_t seed = 11; seed <= 18; ++seed) {
     for (const Scope scope : {Scope::openmp, Scope::lock}) {
       const Rules rules{.home_migration = seed % 2 == 0, .scope = scope};
@@ -216,7 +216,7 @@ TEST_CASE("every thread counts as JIAJIA's rules played without time: locks, of 
   }
 }
 
-TEST_CASE("under JIAJIA homes that move by first touch do so as the rules played without time") {
+TEST_CASE("JIAJIA homes that move by first touch match the untimed model") {
   for (std::uint32_t seed = 31; seed <= 34; ++seed) {
     Rules rules{.adaptive_write_detection = seed % 2 == 0, .scope = Scope::openmp};
     rules.first_touch_moves = seed % 3;
@@ -226,7 +226,7 @@ TEST_CASE("under JIAJIA homes that move by first touch do so as the rules played
   }
 }
 
-TEST_CASE("a fork by broadcast: one message to each, no page, no barrier, and it tells what the master wrote") {
+TEST_CASE("a broadcast fork sends one message each, with the master's writes") {
   Rules rules{.scope = Scope::openmp};
   rules.fork_by_broadcast = true;
   const trace::Event fork{trace::EventKind::fork, 0, 0, 3}, begin{trace::EventKind::team_begin, 0, 0, 3};
@@ -264,7 +264,7 @@ TEST_CASE("a fork by broadcast: one message to each, no page, no barrier, and it
   CHECK(bytes(privatized) > bytes(with) + 2 * 2 * 4096 - 500);
 }
 
-TEST_CASE("a region of a part of the threads keeps forks by broadcast from hiding what its threads wrote") {
+TEST_CASE("forks by broadcast do not hide writes of partial teams") {
   Rules rules{.scope = Scope::openmp};
   rules.fork_by_broadcast = true;
   TestProgram program({3, 1});
@@ -297,7 +297,7 @@ TEST_CASE("under JIAJIA processes of one node have copies of their own") {
   CHECK(result.threads[1].whole.messages < apart.threads[1].whole.messages);
 }
 
-TEST_CASE("JIAJIA's faults cost what the platform says: a home write 8 us, a page of another node 587 us") {
+TEST_CASE("JIAJIA faults cost 8 us at home and 587 us remotely") {
   TestProgram program({2, 1});
   program.barrier(0, 5000, {writes(0)});
   program.barrier(1, 5000);
@@ -327,7 +327,7 @@ TEST_CASE("an empty barrier of two JIAJIA processes takes a message each way") {
   for (const std::size_t thread : {0, 1}) CHECK((many[thread] - few[thread]) / 10 == us(2 * (61.66 + 36 * 0.181919)));
 }
 
-TEST_CASE("a JIAJIA lock: question and grant, and its write notices make both longer") {
+TEST_CASE("JIAJIA lock messages grow with their write notices") {
   const auto program = [](bool writes_under_it) {
     TestProgram made({2, 1});
     made.barrier_of_all(5000);
@@ -353,7 +353,7 @@ TEST_CASE("a JIAJIA lock: question and grant, and its write notices make both lo
   CHECK(bytes(noticed) == bytes(quiet) + 16 + 12);  // the REL's and the next barrier's
 }
 
-TEST_CASE("a JIAJIA lock hands on what its scope says: before it, too, with openmp alone") {
+TEST_CASE("a JIAJIA lock passes its scope's notices on, openmp earlier ones, too") {
   const auto program = [] {
     TestProgram made({3, 1});
     made.barrier(0, 90'000);
@@ -372,7 +372,7 @@ TEST_CASE("a JIAJIA lock hands on what its scope says: before it, too, with open
   CHECK(fault_count(lock, 2, Fault::RIVR) == 1);
 }
 
-TEST_CASE("a flush under JIAJIA tells others: a lock of its own is taken and given back") {
+TEST_CASE("a JIAJIA flush takes and releases a lock of its own") {
   TestProgram program({2, 1});
   const trace::Event flush{trace::EventKind::flush, 0, 0, 0};
   program.barrier(0, 50'000, {reads(1)});
@@ -386,7 +386,7 @@ TEST_CASE("a flush under JIAJIA tells others: a lock of its own is taken and giv
   CHECK(result.threads[0].whole.locks == 1);
 }
 
-TEST_CASE("under JIAJIA a flag tells who waits for it, as a lock would") {
+TEST_CASE("a JIAJIA flag passes notices to its waiters, as a lock does") {
   TestProgram program({3, 1});
   const trace::Event post{trace::EventKind::post, 0, 7, 1}, wait{trace::EventKind::wait, 0, 7, 1};
   for (const std::uint32_t t : {0U, 1U, 2U}) program.barrier(t, 50'000, {reads(0)});
@@ -398,15 +398,14 @@ TEST_CASE("under JIAJIA a flag tells who waits for it, as a lock would") {
   CHECK(fault_count(result, 2, Fault::RIVR) == 1);
   CHECK(result.threads[2].whole.locks == 1);
   CHECK(result.threads[1].whole.locks == 0);
-  // Flag 7 is kept by process 1. The wait ends with the grant after the post: 9 ms and what both messages take.
+  // Process 1 manages flag 7. The wait ends with the grant after the post: 9 ms plus both messages.
   CHECK(spent(result.threads[2].whole, Spent::lock) > us(9'000));
   CHECK(spent(result.threads[2].whole, Spent::lock) < us(11'000));
   CHECK(messages(result, 1, MessageKind::ACQGRANT) == 1);
   CHECK_THROWS_WITH(simulated(program, {}), ContainsSubstring("thread 1 has a flag, which JIAJIA's own scopes do not"));
 }
 
-TEST_CASE(
-    "under JIAJIA a barrier of a part of the threads tells those who are there, and counts as played without time") {
+TEST_CASE("a partial JIAJIA barrier notifies its members, as in the model") {
   const Rules rules{.home_migration = true, .scope = Scope::openmp};
   TestProgram program({3, 1});
   program.pages = drawn_pages;
@@ -441,7 +440,7 @@ TEST_CASE(
   CHECK_THROWS_WITH(simulated(program, {}), ContainsSubstring("a barrier of 2 of 3 threads, which JIAJIA's own"));
 }
 
-TEST_CASE("under JIAJIA who waits in a loop of its own sees what the other stored before that event") {
+TEST_CASE("JIAJIA: a spinning thread sees stores before the awaited event") {
   const auto program = [](double stores_at, double asks_at) {
     TestProgram made({2, 1});
     for (const std::uint32_t t : {0U, 1U}) made.barrier(t, 50'000, {reads(1)});
@@ -496,7 +495,7 @@ Result simulated_on(const TemporaryFile& platform, const TestProgram& program) {
   return run(platform.path(), NetworkKind::queue, program, under({.scope = Scope::openmp}));
 }
 
-/// What each thread of that program pays for one barrier of all.
+/// Each thread's cost of one full barrier in that program.
 std::vector<Time> barrier_times(const TemporaryFile& platform, std::uint32_t nodes) {
   const auto waited = [&](int barriers) {
     TestProgram program({nodes, 1});
@@ -523,7 +522,7 @@ TestProgram two_faults() {
 
 }  // namespace
 
-TEST_CASE("JIAJIA's datagrams of one size: as long on the wire whatever they carry, and counted as what that is") {
+TEST_CASE("JIAJIA datagrams have one wire size, but count their contents") {
   std::map<std::string, std::string> properties{{"jiajia.message.size", "40960B"}};
   for (const char* kind : {"RUMR", "RIVR", "WUMR", "WIVR"}) properties["jiajia.fault." + std::string(kind)] = "12000us";
   const TemporaryFile fast = p3_jiajia_with(properties), slow = p3_jiajia_with(properties, "50Mbps");
@@ -539,7 +538,7 @@ TEST_CASE("JIAJIA's datagrams of one size: as long on the wire whatever they car
   CHECK(result.threads[1].whole.bytes == simulated(two_faults()).threads[1].whole.bytes);
 }
 
-TEST_CASE("a JIAJIA process that waits for acknowledgements sends its next message when it has that of the last") {
+TEST_CASE("JIAJIA with acknowledgements sends one message at a time") {
   const auto without = barrier_times(p3_jiajia_with({}), 3);
   const auto with = barrier_times(p3_jiajia_with({{"jiajia.message.acknowledgement", "8B"}}), 3);
   // 36 bytes travel 28.24 us, and the rest of the message's time is the processors', half of it the sender's. 8 bytes
@@ -552,7 +551,7 @@ TEST_CASE("a JIAJIA process that waits for acknowledgements sends its next messa
         barrier_times(p3_jiajia_with({}), 2));
 }
 
-TEST_CASE("what JIAJIA logs takes longer: a fault, and a message for its sender") {
+TEST_CASE("JIAJIA's log lengthens faults and sending") {
   const TemporaryFile logs = p3_jiajia_with({{"jiajia.log", "4us"}});
   const Result result = simulated_on(logs, two_faults());
   CHECK(fault_time(result, 0, Fault::WROH) == us(2 * (8 + 4)));
@@ -561,7 +560,7 @@ TEST_CASE("what JIAJIA logs takes longer: a fault, and a message for its sender"
   for (const Time time : barrier_times(logs, 2)) CHECK(time == us(2 * (61.66 + 36 * 0.181919 + 4)));
 }
 
-TEST_CASE("JIAJIA's costs of many pages that no run can last are refused, whatever they sum to in 64 bits") {
+TEST_CASE("JIAJIA costs of many pages beyond a run's limit are refused") {
   TestProgram program({2, 1});
   program.pages = std::uint64_t{1} << 16;
   const auto made = [&](std::uint64_t first) {
@@ -588,7 +587,7 @@ TEST_CASE("JIAJIA's datagrams are no shorter than its longest message") {
                     ContainsSubstring("'40959B' is less than the 40960 bytes that a message may carry"));
 }
 
-TEST_CASE("costs of another protocol do not stand in for JIAJIA's") {
+TEST_CASE("other protocols' costs do not replace JIAJIA's") {
   const TestProgram any({2, 1});
   CHECK_THROWS_WITH(run(p3_score(), NetworkKind::queue, any, under({})),
                     ContainsSubstring("no costs for protocol jiajia (it has scash)"));
@@ -596,7 +595,7 @@ TEST_CASE("costs of another protocol do not stand in for JIAJIA's") {
                     ContainsSubstring("no costs for protocol scash (it has jiajia)"));
 }
 
-TEST_CASE("under JIAJIA ordered regions go on in their turns, whoever asks first") {
+TEST_CASE("JIAJIA: ordered regions run in their turns") {
   const auto waits = [](bool tells_turns) {
     TestProgram program({2, 1});
     program.barrier_of_all(5000);

@@ -34,12 +34,12 @@ double mean_factor(std::uint64_t seed, double jitter) {
 
 }  // namespace
 
-TEST_CASE("without jitter the seed means nothing and every fetch costs the same") {
+TEST_CASE("without jitter the seed has no effect") {
   CHECK(mean_factor(1, 0) == Approx(1).epsilon(1e-9));
   CHECK(mean_factor(2, 0) == Approx(1).epsilon(1e-9));
 }
 
-TEST_CASE("each processor part has mean 1 and the coefficient of variation asked for") {
+TEST_CASE("jittered parts have mean 1 and the given coefficient of variation") {
   // Means of 101 draws each: they scatter by a tenth of the coefficient.
   const double jitter = GENERATE(0.05, 0.5);
   constexpr int runs = 60;
@@ -59,7 +59,7 @@ TEST_CASE("each processor part has mean 1 and the coefficient of variation asked
   CHECK(scatter == Approx(jitter * std::sqrt(0.5)).epsilon(0.3));
 }
 
-TEST_CASE("another seed is another run, the same seed the same") {
+TEST_CASE("the seed determines the run") {
   CHECK(mean_factor(3, 0.05) == mean_factor(3, 0.05));
   CHECK(mean_factor(3, 0.05) != mean_factor(4, 0.05));
 }

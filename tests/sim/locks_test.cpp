@@ -1,4 +1,4 @@
-/// Locks: who waits, in which order the lock goes round, and what changes hands with it.
+/// Locks: waiting times, order of grants, and changes that pass with a lock.
 
 #include <tuple>
 
@@ -22,7 +22,7 @@ std::uint64_t messages(const Result& result, std::uint32_t thread, MessageKind k
 
 }  // namespace
 
-TEST_CASE("an uncontended lock: local part 24.4 us on 2x1, and a message each way unless the manager is near") {
+TEST_CASE("an uncontended lock costs 24.4 us plus messages to its manager") {
   TestProgram program({2, 1});
   program.barrier_of_all(5000);
   program.acquire(0, 0, 1000);  // lock 0 is managed by process 0
@@ -56,7 +56,7 @@ TEST_CASE("lock k is managed by process k mod P") {
   CHECK(lock_time(result, 1) == us(24.4));
 }
 
-TEST_CASE("a flag counts up at its manager, the thread of a static share: who waits pays a message each way") {
+TEST_CASE("a flag counts at its manager, a wait costs two messages") {
   const auto post = [](std::uint64_t value) {
     return trace::Event{trace::EventKind::post, 0, flag_number(7, 0), value};
   };
@@ -79,7 +79,7 @@ TEST_CASE("a flag counts up at its manager, the thread of a static share: who wa
   CHECK(result.threads[1].whole.locks == 2);
 }
 
-TEST_CASE("a held lock goes to whoever asked first") {
+TEST_CASE("a held lock passes to the first that asked") {
   // Threads 1, 2 and 3 ask 1 ms apart while thread 0 holds the lock for 10 ms; each holds it for 1 ms.
   TestProgram program({4, 1});
   program.barrier_of_all(20'000);
@@ -103,7 +103,7 @@ TEST_CASE("a held lock goes to whoever asked first") {
   CHECK(lock_time(result, 1) == first + 2 * hand_over - us(3000));
 }
 
-TEST_CASE("a release sends what was written under the lock before the lock passes on") {
+TEST_CASE("a release sends changes before the lock passes on") {
   TestProgram program({2, 1});
   program.barrier_of_all(5000);
   program.acquire(1, 0);
@@ -119,7 +119,7 @@ TEST_CASE("a release sends what was written under the lock before the lock passe
   CHECK(spent(writer, Spent::diff) == us(61.66 + 16 * 0.181919));
 }
 
-TEST_CASE("an acquire drops copies: what was read before the lock is fetched again under it") {
+TEST_CASE("an acquire drops copies, which are fetched again under the lock") {
   TestProgram program({2, 1});
   program.barrier_of_all(5000);
   program.acquire(1, 0, 1000, {reads(0)});
@@ -142,7 +142,7 @@ TEST_CASE("home pages need no action at a lock") {
   CHECK(result.threads[0].whole.diffs == 0);
 }
 
-TEST_CASE("a single is a counter behind a lock: the first thread moves it, the others find it moved") {
+TEST_CASE("a single's first thread moves a counter behind a lock") {
   TestProgram program({2, 1});
   program.barrier_of_all(5000);
   program.interval(0, 0, {}, {trace::EventKind::single, 1, 0, 0});
@@ -155,7 +155,7 @@ TEST_CASE("a single is a counter behind a lock: the first thread moves it, the o
   CHECK(faults(result.threads[1].whole, FaultKind::RUMR) == 2);
 }
 
-TEST_CASE("a program's lock and the run-time's locks are different locks") {
+TEST_CASE("a program's locks and the run-time's locks are different locks") {
   TestProgram program({2, 1});
   program.barrier_of_all(5000);
   // Thread 0 holds lock 0 over a single: would they be one lock, nobody could go on.
@@ -169,7 +169,7 @@ TEST_CASE("a program's lock and the run-time's locks are different locks") {
   CHECK(result.threads[0].whole.locks == 2);
 }
 
-TEST_CASE("a page that a companion's acquire drops on its way is fetched again, and its change is not lost") {
+TEST_CASE("a page dropped by a local peer's acquire keeps its change") {
   TestProgram program({2, 2});
   program.barrier_of_all(5000);
   program.barrier(0, 10'000);
@@ -184,7 +184,7 @@ TEST_CASE("a page that a companion's acquire drops on its way is fetched again, 
   CHECK(writer.diffs == 1);
 }
 
-TEST_CASE("a library's object counts what it was given: who takes waits for so many, whoever gave them") {
+TEST_CASE("a library object counts: takers wait for enough gives, by anybody") {
   const auto take = [](std::uint64_t gives) { return trace::Event{trace::EventKind::take, 0, 4, gives}; };
   const trace::Event give{trace::EventKind::give, 0, 4};
   TestProgram program({2, 1});
@@ -203,9 +203,9 @@ TEST_CASE("a library's object counts what it was given: who takes waits for so m
   CHECK(messages(result, 0, MessageKind::lock_release) == 0);
 }
 
-TEST_CASE("who comes as good as first, and so has the lock that was another's for a moment, may try to take a second") {
+TEST_CASE("a thread that wins a lock by a near tie tries another") {
   // Thread 1 has lock 1 and asks for 0; thread 0 asks for 0 at the same time, and tries to take 1. The later one wins
-  // where both come within what a trace tells apart; at some of these times, they do.
+  // if both requests lie within the trace's resolution; at some of these times, they do.
   unsigned waited = 0;
   for (double late_us = 640; late_us < 655; late_us += 0.2) {
     TestProgram program({3, 1});
@@ -219,14 +219,13 @@ TEST_CASE("who comes as good as first, and so has the lock that was another's fo
     program.release(0, 0, 0);
     const Result result = run(p3_score(), NetworkKind::queue, program);
     CHECK(result.threads[0].whole.locks >= 2);
-    // With lock 0 thread 0 waits for lock 1, which it only tried to take, as if lock 0 had been given back: both wait.
+    // With lock 0, thread 0 waits for lock 1, which it only tried to take, as if lock 0 had been released: both wait.
     waited += lock_time(result, 1) > us(3000) ? 1 : 0;
   }
   CHECK(waited > 0);
 }
 
-TEST_CASE(
-    "who comes first has a semaphore or a read-write lock, whatever the trace's order was, and readers share it") {
+TEST_CASE("semaphores and read-write locks serve by arrival, and readers share") {
   using trace::ObjectClass;
   const auto take = [](ObjectClass what, std::uint64_t value = 0) {
     return trace::Event{trace::EventKind::take, static_cast<std::uint8_t>(what), 4, value};
@@ -263,7 +262,7 @@ TEST_CASE(
   CHECK(lock_time(result, 1) == us(6024.4 + 24.4 + 27.6 - 2000));
 }
 
-TEST_CASE("a semaphore of 2 lets two in, and one that was given before anybody took it does not wait") {
+TEST_CASE("a semaphore of 2 admits two, and keeps early gives") {
   const auto take = [](std::uint64_t value) {
     return trace::Event{trace::EventKind::take, static_cast<std::uint8_t>(trace::ObjectClass::semaphore), 4, value};
   };
@@ -285,12 +284,12 @@ TEST_CASE("a semaphore of 2 lets two in, and one that was given before anybody t
   CHECK(lock_time(result, 1) == us(27.6 + 24.4 + 27.6));
 }
 
-TEST_CASE("of a semaphore that was set anew while more was given, what is left over lets nobody in") {
+TEST_CASE("a semaphore that was reset loses its surplus") {
   const auto detail = static_cast<std::uint8_t>(trace::ObjectClass::semaphore);
   const trace::Event give{trace::EventKind::give, detail, 4};
   TestProgram program({2, 1});
   program.barrier_of_all(5000);
-  program.interval(0, 1000, {}, give);  // what is left over
+  program.interval(0, 1000, {}, give);  // the surplus
   program.interval(0, 5000, {}, give);
   program.interval(1, 2000, {}, {trace::EventKind::take, detail, 4, static_cast<std::uint32_t>(-1)});
   program.barrier_of_all(1000);
@@ -298,7 +297,7 @@ TEST_CASE("of a semaphore that was set anew while more was given, what is left o
   CHECK(lock_time(result, 1) == us(6000 - 2000 + 24.4 + 27.6));
 }
 
-TEST_CASE("a read-write lock in memory of a semaphore that was given or taken more often is free, and has one writer") {
+TEST_CASE("a read-write lock in a semaphore's memory starts free") {
   using trace::ObjectClass;
   const auto event = [](trace::EventKind kind, ObjectClass what, int beyond = 0) {
     return trace::Event{kind, static_cast<std::uint8_t>(what), 4, static_cast<std::uint32_t>(beyond)};
@@ -326,7 +325,7 @@ TEST_CASE("a read-write lock in memory of a semaphore that was given or taken mo
   CHECK(lock_time(result, 1) == us(6024.4 + 24.4 + 27.6 - 2000));
 }
 
-TEST_CASE("a semaphore or write lock within a lock goes to whoever has the lock, not first to whom the trace gave it") {
+TEST_CASE("a semaphore within a lock goes to the lock's holder") {
   using trace::ObjectClass;
   const auto [what, value] = GENERATE(std::pair{ObjectClass::semaphore, 1}, std::pair{ObjectClass::writer, 0});
   const auto detail = static_cast<std::uint8_t>(what);
@@ -359,7 +358,7 @@ TEST_CASE("threads that meet at a library's barrier wait for the last") {
   CHECK(result.threads[1].whole.locks == 2);
 }
 
-TEST_CASE("who spins goes on when the thread that stored has come so far, after a question and its answer") {
+TEST_CASE("a spinning thread goes on after the store, a question and answer") {
   TestProgram program({2, 1});
   program.barrier_of_all(5000);
   program.interval(0, 4000, {writes(1)}, {trace::EventKind::task});  // its third event, after the fork and the barrier
@@ -379,7 +378,7 @@ TEST_CASE("who spins goes on when the thread that stored has come so far, after 
   CHECK(lock_time(result, 1) < us(6000));
 }
 
-TEST_CASE("who asks within the trace's resolution of another asks at once with it, and goes by its number") {
+TEST_CASE("requests within the trace's resolution go by thread number") {
   // Both threads of a node leave a barrier, and take a lock to write a page that the first of them keeps.
   const auto run_pair = [](double later_us, double compute_factor) {
     TestProgram program({1, 2});
@@ -399,7 +398,7 @@ TEST_CASE("who asks within the trace's resolution of another asks at once with i
                                                             {1.1, 3.0, true}}) {
     CAPTURE(later_us, compute_factor);
     const Result result = run_pair(later_us, compute_factor);
-    // Who comes second finds the page writable, and makes no twin.
+    // The second thread finds the page writable, and makes no twin.
     CHECK(faults(result.threads[1].whole, FaultKind::WROL) == (is_second ? 1 : 0));
     CHECK(faults(result.threads[1].whole, FaultKind::WRWL) == (is_second ? 0 : 1));
     CHECK(result.threads[0].whole.locks == 1);
@@ -407,7 +406,7 @@ TEST_CASE("who asks within the trace's resolution of another asks at once with i
   }
 }
 
-TEST_CASE("the same among those that wait in the queue") {
+TEST_CASE("queued requests within the trace's resolution go by thread number") {
   for (const double later_us : {0.9, 1.1}) {
     TestProgram program({2, 2});
     program.barrier_of_all(5000);
@@ -435,7 +434,7 @@ TestProgram blocks_of_ordered_regions(Layout layout, bool tells_turns) {
 
 }  // namespace
 
-TEST_CASE("ordered regions go on in their turns, whoever asks first") {
+TEST_CASE("ordered regions run in their turns, in any order of arrival") {
   // Lock 2 is managed by process 0, which gives it on 12 ms after the start and twice 24.4 us for its own two grants.
   const Result result = run(p3_score(), NetworkKind::queue, blocks_of_ordered_regions({2, 1}, true));
   CHECK(lock_time(result, 0) == us(2 * 24.4));
@@ -444,7 +443,7 @@ TEST_CASE("ordered regions go on in their turns, whoever asks first") {
   CHECK_FALSE(result.has_unknown_turns);
 }
 
-TEST_CASE("ordered regions of a trace that does not tell their turns go on as they come, and the result says so") {
+TEST_CASE("ordered regions of older traces run by arrival, and are marked") {
   const Result result = run(p3_score(), NetworkKind::queue, blocks_of_ordered_regions({2, 1}, false));
   CHECK(lock_time(result, 1) == us(2 * (27.6 + 24.4 + 27.6)));
   CHECK(result.has_unknown_turns);

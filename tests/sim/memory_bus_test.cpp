@@ -1,4 +1,4 @@
-/// Threads of a node that wait for memory at once slow each other down, and nothing else is slower for it.
+/// Threads of a node that wait for memory at once slow each other's computing, and nothing else.
 
 #include "sim/replay.hpp"
 #include "tests/catch.hpp"
@@ -37,7 +37,7 @@ Time computing(const Result& result) {
 
 }  // namespace
 
-TEST_CASE("of 1 ms computing the memory-bound share takes as many times as long as the platform says") {
+TEST_CASE("the memory-bound share of computing grows by the platform's factor") {
   const TemporaryFile file(with_memory_bus().text());
   const auto compute = [&](double share) {
     return computing(run(file.path(), NetworkKind::queue, program({2, 2}), memory_bound(share)));
@@ -47,7 +47,7 @@ TEST_CASE("of 1 ms computing the memory-bound share takes as many times as long 
   CHECK(compute(0) == us(1000));
 }
 
-TEST_CASE("what contention adds to computing is none of the program's own") {
+TEST_CASE("contention's extra time is not the program's own computing") {
   const TemporaryFile file(with_memory_bus().text());
   const auto own = [&](double share) {
     const Tally& whole = run(file.path(), NetworkKind::queue, program({2, 2}), memory_bound(share)).threads[0].whole;
@@ -56,20 +56,20 @@ TEST_CASE("what contention adds to computing is none of the program's own") {
   for (const double share : {0., 0.5, 1.}) CHECK(own(share) == us(1000));
 }
 
-TEST_CASE("the compute factor scales what a thread takes alone: contention comes on top") {
+TEST_CASE("the compute factor scales only uncontended computing") {
   const TemporaryFile file(with_memory_bus().text());
   RunOptions options = memory_bound(0.5);
   options.compute_factor = 3;
   CHECK(computing(run(file.path(), NetworkKind::queue, program({2, 2}), options)) == us(3 * 1300));
 }
 
-TEST_CASE("a thread that has its node to itself is not slowed, whatever the platform says or leaves out") {
+TEST_CASE("a thread alone on its node is not slowed") {
   const TemporaryFile file(with_memory_bus().text());
   CHECK(computing(run(file.path(), NetworkKind::queue, program({4, 1}), memory_bound(1))) == us(1000));
   CHECK(computing(run(p3_score(), NetworkKind::queue, program({4, 1}), memory_bound(1))) == us(1000));
 }
 
-TEST_CASE("faults and barriers cost the same beside memory-bound computing") {
+TEST_CASE("memory-bound computing leaves faults and barriers unchanged") {
   const TemporaryFile file(with_memory_bus().text());
   const Result still = run(file.path(), NetworkKind::queue, program({2, 2}));
   const Result bound = run(file.path(), NetworkKind::queue, program({2, 2}), memory_bound(1));
@@ -81,7 +81,7 @@ TEST_CASE("faults and barriers cost the same beside memory-bound computing") {
   }
 }
 
-TEST_CASE("without a memory-bound share a platform's memory bus changes no result") {
+TEST_CASE("without a memory-bound share the memory bus changes nothing") {
   const TemporaryFile file(with_memory_bus().text());
   const Result with = run(file.path(), NetworkKind::queue, program({2, 2}));
   const Result without = run(p3_score(), NetworkKind::queue, program({2, 2}));
@@ -89,7 +89,7 @@ TEST_CASE("without a memory-bound share a platform's memory bus changes no resul
   CHECK(with.extrapolated == without.extrapolated);
 }
 
-TEST_CASE("numbers of threads that were not measured are marked as extrapolated, and none at all is refused") {
+TEST_CASE("unmeasured thread counts are extrapolated, a missing bus is refused") {
   PlatformText text = with_memory_bus();
   text.cores = 3;
   text.set("barrier.1x3", "300us");
@@ -102,7 +102,7 @@ TEST_CASE("numbers of threads that were not measured are marked as extrapolated,
   CHECK_THROWS_AS(run(p3_score(), NetworkKind::queue, program({1, 2}), memory_bound(0.1)), std::invalid_argument);
 }
 
-TEST_CASE("a re-run gives back what a millisecond of memory-bound computing takes") {
+TEST_CASE("a re-run reproduces a millisecond of memory-bound computing") {
   PlatformText text = with_memory_bus();
   text.cores = 3;
   text.set("memory-bus.3", "2.5");

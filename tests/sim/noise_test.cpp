@@ -1,4 +1,4 @@
-/// System noise: how long work takes on processors whose pace changes, and what that does to threads that meet.
+/// System noise: computing on processors with changing pace, and its effect on threads that meet.
 
 #include "sim/noise.hpp"
 
@@ -50,7 +50,7 @@ TEST_CASE("without noise work takes its time") {
   CHECK(noise.stretched(first, 3s, 7ms) == Time{7ms});
 }
 
-TEST_CASE("what noise makes of computing is none of the program's own") {
+TEST_CASE("noise's extra time is not the program's own computing") {
   for (const std::uint64_t seed : {1, 2}) {
     const Result result = run_of("0.5", true, seed);
     for (const auto& thread : result.threads) {
@@ -60,7 +60,7 @@ TEST_CASE("what noise makes of computing is none of the program's own") {
   }
 }
 
-TEST_CASE("short work differs from while to while by the deviation, as a part of its mean") {
+TEST_CASE("short work varies by the given deviation") {
   Noise noise(0.2, 100ms, 1, 2);
   const std::vector<double> times = short_work(noise, first, 4000);
   double sum = 0, squares = 0;
@@ -74,7 +74,7 @@ TEST_CASE("short work differs from while to while by the deviation, as a part of
   CHECK(mean == Approx(1.04).epsilon(0.01));
 }
 
-TEST_CASE("within a while the pace is one") {
+TEST_CASE("the pace is constant for a while") {
   Noise noise(0.2, 1h, 1, 1);
   const Time once = noise.stretched(first, 0s, 10ms);
   CHECK(once != Time{10ms});
@@ -94,7 +94,7 @@ TEST_CASE("long work takes on average as long as without noise") {
   CHECK(noise.stretched(first, 0s, 100s) == Time{100s});
 }
 
-TEST_CASE("a process's pace depends on the seed and on nothing that others do") {
+TEST_CASE("a pace depends only on the seed and the process") {
   Noise alone(0.2, 100ms, 7, 2), beside(0.2, 100ms, 7, 2), other_seed(0.2, 100ms, 8, 2);
   const std::vector<double> of_second = short_work(beside, second, 50);
   const std::vector<double> of_first = short_work(alone, first, 50);
@@ -103,7 +103,7 @@ TEST_CASE("a process's pace depends on the seed and on nothing that others do") 
   CHECK(short_work(other_seed, first, 50) != of_first);
 }
 
-TEST_CASE("threads that meet wait for the one that is slower this time") {
+TEST_CASE("threads at a barrier wait for the slowest") {
   const Result quiet = run_of("0", true), noisy = run_of("0.2", true);
   CHECK(noisy.whole_makespan > quiet.whole_makespan);
   Time waited{}, waited_in_quiet{};

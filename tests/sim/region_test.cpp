@@ -1,4 +1,4 @@
-/// The measured region: from the initial thread's first to its last look at the clock.
+/// The measured region: from the initial thread's first to its last clock reading.
 
 #include "tests/catch.hpp"
 #include "tests/platforms/platform_text.hpp"
@@ -34,7 +34,7 @@ const Time region = us(8 + 661 + 18.95 + 587 + 2000 + 661);
 
 }  // namespace
 
-TEST_CASE("the makespan, and every thread's time, is that of the region, and the whole run stands beside it") {
+TEST_CASE("times are the region's, with the whole run beside them") {
   const Result result = run(p3_score(), NetworkKind::queue, timed_region(GENERATE(0U, 3U)));
   CHECK(result.makespan == region);
   CHECK(result.whole_makespan == us(1000) + region + us(500));
@@ -50,7 +50,7 @@ TEST_CASE("the makespan, and every thread's time, is that of the region, and the
   CHECK(result.threads[1].whole.total() == result.whole_makespan);
 }
 
-TEST_CASE("asked for the whole run, the makespan is the whole run") {
+TEST_CASE("--whole-run measures the whole run") {
   RunOptions options;
   options.whole_run = true;
   const Result result = run(p3_score(), NetworkKind::queue, timed_region(), options);
@@ -58,7 +58,7 @@ TEST_CASE("asked for the whole run, the makespan is the whole run") {
   CHECK(spent(result.threads[0].region, Spent::compute) == us(3500));
 }
 
-TEST_CASE("with fewer than two looks at the clock everything is measured") {
+TEST_CASE("with fewer than two clock readings everything is measured") {
   TestProgram program({2, 1});
   program.clock(0, 100);
   program.barrier_of_all(100);
@@ -66,7 +66,7 @@ TEST_CASE("with fewer than two looks at the clock everything is measured") {
   CHECK(result.makespan == result.whole_makespan);
 }
 
-TEST_CASE("a fault that spans the region's ends counts with the part that lies within") {
+TEST_CASE("a fault across the region's bound counts with its part inside") {
   const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
   TestProgram program({2, 1});
   program.barrier_of_all(5000);
@@ -82,7 +82,7 @@ TEST_CASE("a fault that spans the region's ends counts with the part that lies w
   CHECK(faults(result.threads[1].region, FaultKind::RUMR) == 0);  // it began before
 }
 
-TEST_CASE("page states of before the region hold in it") {
+TEST_CASE("page states from before the region hold inside") {
   TestProgram program({2, 1});
   program.interval(1, 0, {reads(2)}, {EventKind::loop_end, 0, 0, 0});
   program.clock(0, 5000);

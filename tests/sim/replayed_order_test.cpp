@@ -1,4 +1,4 @@
-/// A real run's order repeated: it decides who of a node's threads comes first, whatever simulated time says.
+/// The order of a real run: it decides which of a node's threads comes first, whatever simulated time says.
 #include "sim/uncertainty.hpp"
 #include "tests/catch.hpp"
 #include "tests/platforms/platform_text.hpp"
@@ -29,7 +29,7 @@ using enum OrderKind;
 constexpr std::uint32_t administrative = 2;
 constexpr std::uint32_t block = 11;
 
-/// Thread 2 reads page 0, which is at home with thread 0, long before its companion 3.
+/// Thread 2 reads page 0, whose home is thread 0, long before thread 3 of the same node.
 TestProgram local_peers_read() {
   TestProgram program({2, 2});
   program.barrier(0);
@@ -75,7 +75,7 @@ std::string refusal(const TestProgram& program, const std::vector<std::vector<Or
 
 }  // namespace
 
-TEST_CASE("who fetches a page is who came first in the run") {
+TEST_CASE("the run's order decides who fetches a page") {
   const Result free = run(p3_score(), NetworkKind::queue, local_peers_read());
   CHECK(faults(free.threads[2].whole, FaultKind::RUMR) == 2);  // page 0, and the region's
   CHECK(faults(free.threads[3].whole, FaultKind::RUMR) == 0);
@@ -85,18 +85,18 @@ TEST_CASE("who fetches a page is who came first in the run") {
   CHECK(faults(turned.threads[2].whole, FaultKind::RUMR) == 1);
   CHECK(faults(turned.threads[2].whole, FaultKind::RROR) == 1);
   CHECK(faults(turned.threads[3].whole, FaultKind::RUMR) == 1);
-  // Thread 2 waits for its companion, which computes for 5 ms before it reads.
+  // Thread 2 waits for thread 3 of the same node, which computes for 5 ms before it reads.
   CHECK(spent(turned.threads[2].whole, FaultKind::RROR) > us(4900));
 }
 
-TEST_CASE("a lock goes round as in the run") {
+TEST_CASE("a lock passes as in the run") {
   const Result first = run_in_order(both_lock(), order_of_locks(0, 1));
   CHECK(spent(first.threads[0].whole, Spent::lock) < us(1000));
   const Result second = run_in_order(both_lock(), order_of_locks(1, 0));
   CHECK(spent(second.threads[0].whole, Spent::lock) > us(4900));
 }
 
-TEST_CASE("a band is made of runs in the same order, whatever the drawn costs would make of it") {
+TEST_CASE("a band keeps the run's order for all drawn costs") {
   // Freely, the lock would go to thread 0 first, as it asks 5 ms before thread 1.
   PlatformText text;
   text.set("lock.2x1.standard-error", "5us");
@@ -117,7 +117,7 @@ TEST_CASE("a band is made of runs in the same order, whatever the drawn costs wo
   }
 }
 
-TEST_CASE("an order that does not fit ends the simulation, which says where") {
+TEST_CASE("an order that does not fit fails with its place") {
   auto order = order_of_reads(2, 3);
   CHECK(refusal(local_peers_read(), order) == "no error");
 

@@ -30,7 +30,7 @@ class TestProgram {
   /// An ordered region: its turn, from 1, or 0 as in older traces.
   void ordered(std::uint32_t thread, std::uint64_t turn, double before_us, double inside_us);
   void clock(std::uint32_t thread, double compute_us = 0, std::vector<trace::TouchRun> touches = {});
-  /// The same interval for every thread.
+  /// Adds the same interval for every thread.
   void barrier_of_all(double compute_us = 0);
 
   Layout layout() const { return layout_; }

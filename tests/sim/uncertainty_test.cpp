@@ -1,4 +1,4 @@
-/// Is the band around a prediction that of the costs' standard errors?
+/// The band around a prediction comes from the costs' standard errors.
 
 #include "sim/uncertainty.hpp"
 
@@ -38,7 +38,7 @@ Platform platform_of(const PlatformText& text) {
   return read_platform(file.path());
 }
 
-/// What a number of draws give one of the costs that are drawn.
+/// The values of one drawn cost in a number of draws.
 Values drawn(const Platform& platform, const std::string& property, int count, std::uint64_t seed = 1) {
   const auto cost = std::find_if(platform.uncertain.begin(), platform.uncertain.end(),
                                  [&](const UncertainCost& one) { return one.property == property; });
@@ -77,7 +77,7 @@ std::string refusal(const std::function<void()>& body) {
 
 }  // namespace
 
-TEST_CASE("draws have the costs' values for means and their standard errors for deviations") {
+TEST_CASE("drawn costs have the platform's means and deviations") {
   PlatformText text;
   text.set("fault.RUMR.standard-error", "10us");
   text.set("lock.4x1.standard-error", "0.5us");
@@ -101,7 +101,7 @@ TEST_CASE("draws have the costs' values for means and their standard errors for 
   check("reference.bandwidth", 12.5e6, 12.5e3);
 }
 
-TEST_CASE("what was fitted together is drawn together") {
+TEST_CASE("costs that were fitted together are drawn together") {
   const double correlation = GENERATE(-1., -0.8, 0., 0.5);
   PlatformText text;
   text.set("message.fixed.standard-error", "2us");
@@ -114,7 +114,7 @@ TEST_CASE("what was fitted together is drawn together") {
   CHECK(covariance(fixed, per_byte) / deviation(fixed) / deviation(per_byte) == Approx(correlation).margin(0.04));
 }
 
-TEST_CASE("what costs were in three runs gives a further run's, as computed by hand from the seed's numbers") {
+TEST_CASE("three runs give a further run's costs, as computed by hand") {
   PlatformText text, errors;
   text.set("fault.RRWR.runs", "24us 25us 29us");
   text.set("lock.4x1.runs", "70us 74us 78us");
@@ -135,7 +135,7 @@ TEST_CASE("what costs were in three runs gives a further run's, as computed by h
   CHECK(in_us(costs.barrier.at({2, 1})) == Approx(661 + 20 * z4));
 }
 
-TEST_CASE("costs that were measured in the same runs vary and move together as in these") {
+TEST_CASE("costs of the same runs keep their covariance") {
   PlatformText text;
   text.set("fault.RUMR", "600us");
   text.set("fault.RUMR.runs", "590us 600us 610us");
@@ -158,7 +158,7 @@ TEST_CASE("costs that were measured in the same runs vary and move together as i
   CHECK(std::abs(covariance(fetch, other)) < 0.05 * deviation(fetch) * deviation(other));
 }
 
-TEST_CASE("the message's correlation is not of costs that tell their runs") {
+TEST_CASE("message.correlation does not apply to costs with runs") {
   PlatformText text;
   text.set("message.fixed.standard-error", "2us");
   text.set("message.per-byte.standard-error", "5ns/B");
@@ -169,7 +169,7 @@ TEST_CASE("the message's correlation is not of costs that tell their runs") {
   CHECK(deviation(drawn(platform, "message.per-byte", 4000)) == Approx(5e-9).epsilon(0.035));
 }
 
-TEST_CASE("no drawn time is below zero, no share above one and no slowdown below") {
+TEST_CASE("draws stay possible: times, shares and slowdowns within bounds") {
   PlatformText text;
   text.set("fault.WROH.standard-error", "80us");
   text.set("local-part.home-share.standard-error", "1");
@@ -184,21 +184,21 @@ TEST_CASE("no drawn time is below zero, no share above one and no slowdown below
   CHECK(*std::max_element(shares.begin(), shares.end()) == 1);
 }
 
-TEST_CASE("the same seed draws the same costs with every standard library, another seed others") {
+TEST_CASE("a seed draws the same costs with every standard library") {
   PlatformText text;
   text.set("fault.RUMR.standard-error", "10us");
   text.set("barrier.2x1.standard-error", "20us");
   const Platform platform = platform_of(text);
   CHECK(drawn(platform, "barrier.2x1", 20, 5) == drawn(platform, "barrier.2x1", 20, 5));
   CHECK(drawn(platform, "barrier.2x1", 20, 5) != drawn(platform, "barrier.2x1", 20, 6));
-  // Seen once with libstdc++: they are part of what --seed promises.
+  // Recorded with libstdc++: they are part of what --seed promises.
   const Values values = drawn(platform, "fault.RUMR", 3);
   CHECK(values[0] * 1e6 == Approx(577.001524).epsilon(1e-9));
   CHECK(values[1] * 1e6 == Approx(574.877484).epsilon(1e-9));
   CHECK(values[2] * 1e6 == Approx(583.442396).epsilon(1e-9));
 }
 
-TEST_CASE("costs that are less than their messages take are passed over and counted") {
+TEST_CASE("costs below their messages' times are skipped and counted") {
   // A page over the network takes 507.04 us: of faults of 510 us with an error of 5, a quarter cannot be.
   PlatformText text;
   text.set("fault.RUMR", "510us");
@@ -213,7 +213,7 @@ TEST_CASE("costs that are less than their messages take are passed over and coun
   CHECK(static_cast<double>(sampler.refused()) == Approx(383).margin(70));
 }
 
-TEST_CASE("errors with which hardly any costs can be are refused, and so is a platform without errors") {
+TEST_CASE("hardly possible costs, or missing errors, are refused") {
   PlatformText text;
   const std::string none = refusal([&] { CostSampler(platform_of(text), 1); });
   CHECK(contains(none, "no standard error"));
@@ -233,7 +233,7 @@ TEST_CASE("errors with which hardly any costs can be are refused, and so is a pl
   CHECK(contains(refusal(draw_many), "too large"));
 }
 
-TEST_CASE("each draw takes what the program takes on a file with the costs drawn, on both networks") {
+TEST_CASE("each draw takes as long as its costs in a file") {
   const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
   const double jitter = GENERATE(0., 0.2);
   PlatformText text;
@@ -273,7 +273,7 @@ TEST_CASE("each draw takes what the program takes on a file with the costs drawn
   }
 }
 
-TEST_CASE("the band of barriers is the number of barriers times their error") {
+TEST_CASE("the band of barriers is their number times the error") {
   // Only the barrier is uncertain: a makespan is the rest and so many barriers.
   PlatformText text;
   text.set("barrier.2x1.standard-error", "20us");
@@ -295,7 +295,7 @@ TEST_CASE("the band of barriers is the number of barriers times their error") {
   CHECK(quantile(found, 0.95) > nominal);
 }
 
-TEST_CASE("under JIAJIA the band is that of its own costs") {
+TEST_CASE("JIAJIA's band comes from its own costs") {
   std::string text = read_text(p3_score().parent_path() / "p3-jiajia.xml");
   const std::string fault = R"(<prop id="jiajia.fault.RUMR" value="587us"/>)";
   text.replace(text.find(fault), fault.size(), fault + R"(<prop id="jiajia.fault.RUMR.standard-error" value="9us"/>)");
@@ -318,7 +318,7 @@ TEST_CASE("under JIAJIA the band is that of its own costs") {
   CHECK(covariance(costs, times) / covariance(costs, costs) == Approx(4).epsilon(1e-6));
 }
 
-TEST_CASE("bands cover the true time as often as they say, if the costs are known as well as they say") {
+TEST_CASE("bands cover the true time as often as they claim") {
   // The truth has its own barrier; each calibration is off from it by its error. A tenth of the bands should miss.
   TestProgram program({2, 1});
   for (int i = 0; i < 5; ++i) program.barrier_of_all(10);
@@ -341,7 +341,7 @@ TEST_CASE("bands cover the true time as often as they say, if the costs are know
   CHECK(covered < 30);
 }
 
-TEST_CASE("quantiles lie on the line between the two nearest times") {
+TEST_CASE("quantiles interpolate between the two nearest times") {
   Uncertainty five;
   for (const int time : {50, 10, 40, 20, 30}) five.draws.push_back({{}, 0, Time{time}});
   CHECK(quantile(five, 0) == Time{10});
@@ -351,7 +351,7 @@ TEST_CASE("quantiles lie on the line between the two nearest times") {
   CHECK(quantile(five, 1) == Time{50});
 }
 
-TEST_CASE("what ails every draw is told once, as of a run without draws") {
+TEST_CASE("an error of every draw is reported once") {
   PlatformText text;
   text.set("fault.RUMR.standard-error", "1us");
   text.hosts = 1;

@@ -1,4 +1,4 @@
-/// What the detail of an atomic event says beside the words that it changed.
+/// The detail of an atomic event: the changed words, and whether the operation compares.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace sdsm::trace {
 
-/// It is a compare-exchange, and compares with what the thread had loaded from there. Where another's operation comes
-/// between, it fails, and the thread does it again with what it then found.
+/// Marks a compare-exchange with the value that the thread had loaded. If another thread's operation comes between, it
+/// fails, and the thread repeats it with the value that it then found.
 inline constexpr std::uint8_t compares_found = 8;
 
 constexpr std::uint8_t words_changed(const Event& atomic) {

@@ -92,7 +92,7 @@ void append_run(Line& line, const TouchRun& run) {
                  run.change.runs);
 }
 
-/// The lines as a hexadecimal number, of which line 0 is the lowest bit.
+/// Appends the lines as a hexadecimal number; its lowest bit is line 0.
 void append_lines(Line& line, const LinesRun& run) {
   fmt::format_to(std::back_inserter(line), "{{\"lines\":\"{:016x}\",\"first_word\":{},\"last_word\":{},\"pages\":{}}}",
                  run.changed.lines, run.changed.first_word, run.changed.last_word, run.pages);

@@ -1,5 +1,5 @@
-/// The outer shape of a trace file (docs/trace-format.md): file head, blocks, footer, trailer, with no gap between.
-/// Numbers of fixed size are little-endian.
+/// The outer shape of a trace file (docs/trace-format.md): file head, blocks, footer and trailer, without gaps. Numbers
+/// of fixed size are little-endian.
 #pragma once
 
 #include <array>
@@ -9,44 +9,45 @@
 
 namespace sdsm::trace {
 
-/// Made like PNG's: it is not ASCII, so no text file begins with it; its line ends and end-of-file character reveal a
+/// Modelled on PNG's: it is not ASCII, so no text file begins with it; its line ends and end-of-file character reveal a
 /// copy that was "converted" as text.
 inline constexpr std::array<std::uint8_t, 8> magic = {0x89, 'S', 'D', 'S', 'M', '\r', '\n', 0x1a};
 inline constexpr std::array<std::uint8_t, 8> end_magic = {'S', 'D', 'S', 'M', 'e', 'n', 'd', '\n'};
 
 /// Magic, version (4 bytes), zero (4 bytes).
 inline constexpr std::uint64_t head_bytes = 16;
-/// Footer offset (8), its stored bytes (8), its raw bytes (4), CRC-32 (4), end magic (8). The CRC is of the stored
-/// footer followed by the 20 trailer bytes before it.
+/// Footer offset (8), its stored bytes (8), its raw bytes (4), CRC-32 (4), end magic (8). The CRC covers the stored
+/// footer and the first 20 trailer bytes.
 inline constexpr std::uint64_t trailer_bytes = 32;
 inline constexpr std::uint64_t trailer_checked_bytes = 20;
 
-/// Largest content of a block. Small, as a reader holds one per thread; larger blocks compress hardly better.
+/// Largest content of a block. It is small, as a reader holds one block per thread; larger blocks compress hardly
+/// better.
 inline constexpr std::uint32_t max_block_bytes = 64 * 1024;
-/// A little more than zstd needs for a block that does not compress (ZSTD_compressBound plus a checksum).
+/// Slightly above zstd's bound for an incompressible block (ZSTD_compressBound plus a checksum).
 inline constexpr std::uint32_t max_stored_block_bytes = max_block_bytes + 4096;
 /// The shortest zstd frame with content size and checksum.
 inline constexpr std::uint32_t min_stored_block_bytes = 11;
-/// Enough for the index of a hundred gigabytes of blocks; bounds the memory that a damaged file can ask for.
+/// Suffices for the index of a hundred gigabytes of blocks; bounds the memory that a damaged file can ask for.
 inline constexpr std::uint32_t max_footer_bytes = 64 * 1024 * 1024;
 
-/// Begins a piece in the place of an EventKind: the interval goes on in the thread's next block.
+/// Replaces an EventKind where the interval continues in the thread's next block.
 inline constexpr std::uint8_t part_of_interval = 0xff;
 
-/// The lowest bits of a piece's number of runs say which sections follow the runs.
+/// The lowest bits of a piece's number of runs mark the sections that follow the runs.
 namespace section_flags {
 inline constexpr unsigned lines = 1;
 inline constexpr unsigned sites = 2;
 inline constexpr unsigned shift = 2;
 }  // namespace section_flags
 
-/// Of a piece's first byte in format 1.
+/// Flags of a piece's first byte in format 1.
 namespace format_1_flags {
 inline constexpr std::uint8_t kind_mask = 15;
 inline constexpr std::uint8_t detail = 1 << 4;
 inline constexpr std::uint8_t object = 1 << 5;
 inline constexpr std::uint8_t value = 1 << 6;
-/// Alone: the interval goes on in the thread's next block.
+/// Stands alone where the interval continues in the thread's next block.
 inline constexpr std::uint8_t unfinished = 1 << 7;
 }  // namespace format_1_flags
 
@@ -65,7 +66,7 @@ Integer load_little_endian(const std::uint8_t* from) {
   return value;
 }
 
-/// CRC-32 as in zip and PNG (polynomial 0xEDB88320), continuing from `crc` of the bytes before.
+/// CRC-32 as in zip and PNG (polynomial 0xEDB88320), continued from the earlier bytes' `crc`.
 std::uint32_t crc32(std::span<const std::uint8_t> bytes, std::uint32_t crc = 0);
 
 struct Trailer {
@@ -78,7 +79,7 @@ using HeadBytes = std::array<std::uint8_t, head_bytes>;
 using TrailerBytes = std::array<std::uint8_t, trailer_bytes>;
 
 HeadBytes encode_head(std::uint32_t format);
-/// `footer`: as stored.
+/// `footer` holds the stored bytes.
 TrailerBytes encode_trailer(const Trailer& trailer, std::span<const std::uint8_t> footer);
 
 }  // namespace sdsm::trace

@@ -15,11 +15,11 @@ namespace {
 
 using nlohmann::json;
 
-/// Objects and lists within each other; ours are three deep. A damaged footer could otherwise be a million deep, at
+/// Deepest nesting of objects and lists; ours are three deep. A damaged footer could otherwise be a million deep, at
 /// sixty bytes of memory per byte.
 constexpr int max_json_depth = 8;
 
-// The JSON library converts between kinds of numbers and wraps around; a footer must say exactly what is meant.
+// The JSON library converts between kinds of numbers and wraps around, but a footer must be exact.
 
 const json& member(const json& object, const char* key) {
   if (!object.is_object()) throw ContentError(fmt::format("an object with \"{}\" is missing", key));
@@ -71,7 +71,7 @@ const json& list_member(const json& object, const char* key, std::size_t max_siz
   return value;
 }
 
-/// The enumerator whose name the member holds. Enumerators are tried from 0 on until one has no name.
+/// Returns the enumerator whose name the member holds. Enumerators are tried from 0 on until one has no name.
 template <typename Enum>
 Enum named_member(const json& object, const char* key) {
   const std::string name = text_member(object, key);
@@ -81,7 +81,7 @@ Enum named_member(const json& object, const char* key) {
   throw ContentError(fmt::format("\"{}\" is \"{}\", which is none of the known ones", key, name));
 }
 
-/// Columns: numbers of few files, and addresses.
+/// Writes sites as columns: numbers of the few files, and addresses.
 json to_json(const std::vector<Site>& sites) {
   std::map<std::string, std::size_t> numbers;
   json files = json::array(), numbered = json::array(), addresses = json::array();
@@ -94,7 +94,7 @@ json to_json(const std::vector<Site>& sites) {
   return {{"files", std::move(files)}, {"file", std::move(numbered)}, {"address", std::move(addresses)}};
 }
 
-/// As many sites as there may be, with names as long as paths usually are.
+/// Allows the largest number of sites, with names as long as paths usually are.
 constexpr std::uint64_t most_site_name_bytes = max_sites * std::uint64_t{256};
 
 std::vector<Site> sites_from(const json& value) {

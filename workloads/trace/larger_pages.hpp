@@ -1,8 +1,8 @@
-/// A trace as it would be if memory had larger pages: 4096 times a power of two bytes, each on a multiple of its size.
+/// Converts a trace to larger pages: 4096 bytes times a power of two, each on a multiple of its size.
 ///
-/// A page is what one region has of such a piece of memory: regions share none. The first touch of any of its parts is
-/// the page's, a write is one of its first written part, and its change is that of all parts together, in which runs
-/// that meet where parts do are one.
+/// A page is one region's part of such a piece of memory, as regions share no pages. Its first touch is the first touch
+/// of any part; a write is that of its first written part. Its change sums those of its parts, with runs joined that
+/// meet at a boundary of parts.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,11 @@ class LargerPages {
   /// Precondition: page_size_problem(page) is empty.
   LargerPages(const std::vector<Region>& regions, Bytes page);
 
-  /// The regions, with their numbers of such pages.
+  /// Returns the regions with their numbers of larger pages.
   static std::vector<Region> regions(std::vector<Region> regions, Bytes page);
 
-  /// The interval, without lines and sites. Valid until the next call. `from` has its lines (Detail::pages). An atomic
-  /// operation's byte counts from the begin of the region's first page.
+  /// Returns the interval without lines and sites, valid until the next call. `from` has its lines (Detail::pages). An
+  /// atomic operation's byte counts from the begin of the region's first page.
   const Interval& of(const Interval& from);
 
  private:
@@ -41,9 +41,9 @@ class LargerPages {
   void touch(const TouchRun& run, PageWalk<LinesRun>& lines);
   static Change change_of(const Page& page);
 
-  std::vector<std::uint32_t> leads_;  ///< by region: parts of its first page that lie before it
-  std::uint32_t parts_;               ///< of a page
-  std::map<PageId, Page> pages_;      ///< that the interval touches
+  std::vector<std::uint32_t> leads_;  ///< by region: parts of its first page that lie before the region
+  std::uint32_t parts_;               ///< parts of a page
+  std::map<PageId, Page> pages_;      ///< pages that the interval touches
   std::vector<Touch> touches_;
   Interval interval_;
 };

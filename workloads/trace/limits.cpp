@@ -15,11 +15,11 @@ using Value = EventRule::Value;
 constexpr auto lock_classes = static_cast<std::uint8_t>(LockClass::ordered);
 constexpr auto objects = static_cast<std::uint8_t>(ObjectClass::writer);
 constexpr auto schedules = static_cast<std::uint8_t>(Schedule::sections);
-constexpr std::uint8_t most_words = 4;  // 16 bytes, the most that an instruction takes at once
+constexpr std::uint8_t most_words = 4;  // 16 bytes, the widest store of one instruction
 constexpr std::uint8_t outcomes = compares_found + most_words;
 constexpr auto clock_sources = static_cast<std::uint8_t>(ClockSource::getrusage);
 
-/// By EventKind.
+/// Rules by EventKind.
 constexpr std::array<EventRule, event_kinds> rules = {{
     {.object = true, .value = Value::team_size},                     // fork
     {.object = true, .value = Value::team_size},                     // team_begin
@@ -152,7 +152,7 @@ std::optional<std::string> problem_with_pages(const Interval& interval) {
 }
 
 std::optional<std::string> problem_with(const std::vector<Totals>& totals) {
-  // In floating point, as a damaged file's sums may be of any size.
+  // In floating point, as a damaged file's sums may overflow.
   double touches = 0, compute_ns = 0;
   for (const Totals& one : totals) {
     touches += static_cast<double>(one.page_touches);

@@ -19,10 +19,10 @@
 namespace sdsm::trace {
 namespace {
 
-/// An event that costs nothing, and leaves pages as they are.
+/// An event that costs nothing and leaves pages alone.
 constexpr Event nothing{.kind = EventKind::task};
 
-/// Whether a thread is in a parallel region, where it has come to.
+/// Tracks whether a thread is in a parallel region.
 class Parallel {
  public:
   explicit Parallel(std::uint32_t thread) : is_initial_(thread == 0) {}
@@ -46,18 +46,18 @@ void for_each_interval(const File& file, See see, Detail detail = Detail::touche
   }
 }
 
-/// `mend(thread, interval)` returns what stands in the interval's place.
+/// `mend(thread, interval)` returns the interval's replacement.
 template <typename Mend>
 void write(const File& file, const std::filesystem::path& output, const std::vector<Region>& regions, Mend mend) {
   Writer writer(output, file.header().threads);
   const auto append = [&](std::uint32_t thread, const Interval& from) { writer.append(thread, mend(thread, from)); };
   for_each_interval(file, append, Detail::pages);
   Header header = file.header();
-  header.words = {};  // those of the pages as they were
+  header.words = {};  // these are of the original pages
   writer.finish(header, regions);
 }
 
-/// Where the pages of a trace are in a padded one.
+/// Maps the pages of a trace to those of a padded one.
 class Padding {
  public:
   explicit Padding(const File& file) : shared_(pages_written_apart(file)), regions_(file.regions()) {
@@ -67,8 +67,8 @@ class Padding {
       if (region.kind == RegionKind::initial_stack || region.kind == RegionKind::thread_stack) pages.clear();
       const std::uint64_t threads = file.header().threads;
       std::vector<Divided> divided;
-      std::uint64_t behind = 0;     // the last divided page, where it was
-      std::uint64_t behind_it = 0;  // and where its parts are
+      std::uint64_t behind = 0;     // end of the last divided page, in the original
+      std::uint64_t behind_it = 0;  // end of its parts, in the padded region
       for (auto& [page, writers] : pages) {
         const std::uint64_t first = (behind_it + page - behind + threads - 1) / threads * threads;
         divided.push_back({page, first, first + threads, std::move(writers)});
@@ -104,7 +104,7 @@ class Padding {
  private:
   struct Divided {
     std::uint64_t page;
-    std::uint64_t first;  ///< of its parts: thread t's is the t-th
+    std::uint64_t first;  ///< first part; thread t's is the t-th
     std::uint64_t end;
     std::vector<std::uint32_t> threads;
   };
@@ -160,7 +160,7 @@ class Padding {
     }
   }
 
-  /// Those that a touch by the thread means.
+  /// Returns the threads whose parts a touch by this thread accesses.
   std::vector<std::uint32_t> parts_of(RegionId region, const Divided& one) const {
     const bool is_own = thread_ && std::binary_search(one.threads.begin(), one.threads.end(), *thread_) &&
                         written_.contains({region, one.page});
@@ -171,23 +171,23 @@ class Padding {
   std::vector<Region> regions_;
   std::vector<std::vector<Divided>> divided_;  ///< by region, ascending
   std::uint64_t pages_ = 0;
-  std::optional<std::uint32_t> thread_;  ///< whose interval it is, if that is in a parallel region
-  std::set<PageId> written_;             ///< in the interval, of regions with divided pages
+  std::optional<std::uint32_t> thread_;  ///< the interval's thread, if it is in a parallel region
+  std::set<PageId> written_;             ///< written in the interval, in regions with divided pages
   Interval to_;
 };
 
-/// A barrier of a parallel region, by the region's number and its place among the region's barriers.
+/// A barrier of a parallel region: the region's number, and the barrier's place in it.
 using Barrier = std::pair<std::uint64_t, std::uint64_t>;
 
 bool is_of_whole_team(const Event& event) {
   return event.kind == EventKind::barrier && event.team == 0;
 }
 
-/// Who has touched which pages between two barriers.
+/// Pages that each thread touched between two barriers.
 class Accesses {
  public:
   struct Access {
-    /// Who writes a page may read it, too: a trace does not tell reads behind a thread's own write.
+    /// A thread that writes a page may read it, too: a trace lacks reads after a thread's own write.
     bool writes = false;
   };
   using OfThread = std::unordered_map<std::uint64_t, Access>;
@@ -215,7 +215,7 @@ class Accesses {
   std::unordered_map<std::uint64_t, std::vector<std::pair<std::uint32_t, Access>>> pages_;
 };
 
-/// One thread's way through its part of the trace, a phase between barriers at a time.
+/// Reads one thread's part of the trace, a phase between barriers at a time.
 class Member {
  public:
   Member(const File& file, std::uint32_t thread) : cursor_(file.thread(thread, Detail::pages)) { pass(); }
@@ -223,7 +223,7 @@ class Member {
   const Interval* here() const { return here_; }
   void pass() { here_ = cursor_.next(); }
 
-  /// Reads up to the next barrier of the whole team, or the end of the region; whether it was a barrier.
+  /// Reads up to the next barrier of the whole team, or the end of the region; returns whether it was a barrier.
   bool read_phase() {
     accesses_.clear();
     while (here_ != nullptr) {
@@ -251,7 +251,7 @@ class Member {
         access.writes |= run.access == Access::write;
       }
     }
-    // An atomic operation is no touch.
+    // Atomic operations are not among the touches.
     if (interval.end.kind == EventKind::atomic) {
       accesses_[std::uint64_t{interval.end.object} << 40 | interval.end.value / page_bytes].writes = true;
     }
@@ -262,12 +262,12 @@ class Member {
   Accesses::OfThread accesses_;
 };
 
-/// Finds the needless barriers of one region, whose members have begun it.
+/// Finds the needless barriers of one region, which the members have begun.
 void find_needless(std::uint64_t region, std::vector<std::pair<std::uint32_t, Member*>>& team,
                    std::set<Barrier>& found) {
   Accesses before;
   const auto read_phase = [&] {
-    // Of a program that ended within the region, some members have no next barrier.
+    // If the program ended within the region, some members have no next barrier.
     bool is_barrier = true;
     for (auto& [thread, member] : team) is_barrier = member->read_phase() && is_barrier;
     return is_barrier;
@@ -298,7 +298,7 @@ std::set<Barrier> needless_barriers(const File& file) {
   while (initial.here() != nullptr) {
     const Event event = initial.here()->end;
     initial.pass();
-    // A team of one has barriers of its own, which cost nothing.
+    // The barriers of a team of one are free.
     if (event.kind != EventKind::fork || event.value <= 1) continue;
     std::vector<std::pair<std::uint32_t, Member*>> team{{0, &initial}};
     for (std::uint32_t thread = 1; thread < members.size(); ++thread) {
@@ -312,7 +312,7 @@ std::set<Barrier> needless_barriers(const File& file) {
   return found;
 }
 
-/// How long each member of a region computes between two barriers.
+/// Computing times of a region's members between two barriers.
 class Phases {
  public:
   explicit Phases(const File& file) {
@@ -331,7 +331,7 @@ class Phases {
     }));
   }
 
-  /// What stands for the interval, which is the thread's next.
+  /// Returns the balanced computing time of the interval, which is the thread's next.
   std::uint64_t compute_of(std::uint32_t thread, const Interval& interval) {
     const std::optional<Barrier> phase = pass(thread, interval.end);
     if (!phase) return interval.compute_ns;
@@ -342,7 +342,7 @@ class Phases {
     const std::uint64_t due = all / members.size() + (number < all % members.size() ? 1 : 0);
     Share& own = members.at(thread);
     own.passed += interval.compute_ns;
-    // Who computed nothing does its share at once. The last interval's quotient is 1, so the sum is exact.
+    // A thread without traced computing does its share at once. The last interval's quotient is 1, so the sum is exact.
     const double part = own.traced == 0 ? 1 : static_cast<double>(own.passed) / static_cast<double>(own.traced);
     const auto given = static_cast<std::uint64_t>(part * static_cast<double>(due));
     return given - std::exchange(own.given, given);
@@ -351,12 +351,12 @@ class Phases {
  private:
   struct Share {
     std::uint64_t traced = 0;
-    std::uint64_t passed = 0;  ///< of what was traced
-    std::uint64_t given = 0;   ///< instead
+    std::uint64_t passed = 0;  ///< part of `traced` so far
+    std::uint64_t given = 0;   ///< balanced time for it
   };
   using Members = std::map<std::uint32_t, Share>;
 
-  /// The phase of an interval with that end: of the outermost region, as a nested one has one thread.
+  /// Returns the phase of an interval with that end, in the outermost region, as a nested one has one thread.
   std::optional<Barrier> pass(std::uint32_t thread, const Event& end) {
     std::vector<Barrier>& regions = regions_[thread];
     const std::optional<Barrier> phase = regions.empty() ? std::nullopt : std::optional(regions.front());
@@ -367,7 +367,7 @@ class Phases {
   }
 
   std::map<Barrier, Members> phases_;
-  std::vector<std::vector<Barrier>> regions_;  ///< by thread: the phase that it is in, of each region
+  std::vector<std::vector<Barrier>> regions_;  ///< by thread: its phase in each region that it is in
 };
 
 }  // namespace

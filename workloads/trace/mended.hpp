@@ -1,5 +1,5 @@
-/// Traces of programs with one thing mended, from which `sdsm simulate` tells what mending gains. Who touches what when
-/// stays as traced, so the gain is right if the mended program does the same otherwise.
+/// Edits traces as if one problem of the program were fixed; `sdsm simulate` then shows the gain. Threads touch what
+/// they touched in the trace, so the gain is right if the fixed program otherwise does the same.
 #pragma once
 
 #include <cstdint>
@@ -9,35 +9,36 @@
 
 namespace sdsm::trace {
 
-// Each writes `output` (trace::Writer) and returns how much was mended; if nothing, it writes nothing. Each reads the
-// trace twice, and throws what its cursors and the writer throw.
+// Each function writes `output` (trace::Writer) and returns how much it changed; if nothing, it writes nothing. Each
+// reads the trace twice, and throws what its cursors and the writer throw.
 
-/// Each page on which several threads write, no two of them the same line (RegionUse::written_apart), becomes a page
-/// for each thread of the trace, thread t's at an index that is t modulo their number. What a thread reads of it
-/// is its own part in intervals in which it writes the page, else all parts; so is what the initial thread does outside
-/// of parallel regions. Pages of stacks, and of regions with atomic operations, stay. Returns the number of pages that
-/// were divided.
+/// Gives each thread its own copy of every page on which several threads write, no two of them the same line
+/// (RegionUse::written_apart). Thread t's copy has an index that is t modulo the number of threads. In intervals in
+/// which a thread writes the page, it reads only its own copy, else all copies; outside of parallel regions, the
+/// initial thread writes all copies, too. Pages of stacks, and of regions with atomic operations, stay. Returns the
+/// number of pages that were divided.
 std::uint64_t pad(const File& file, const std::filesystem::path& output);
 
-/// A barrier of a whole team inside a region is left out if no thread touches after it, before the next that stays, a
-/// page that another thread has written since the last that stays, or writes one that another has read; writes of
-/// different lines do not meet. Returns the number of barriers that were left out, each counted once for the team.
+/// Leaves out barriers of a whole team inside a region that separate no conflicting accesses: up to the next remaining
+/// barrier, no thread touches a page that another has written since the last remaining one, or writes a page that
+/// another has read. Writes of different lines do not conflict. Returns the number of barriers that were left out, each
+/// counted once for the team.
 std::uint64_t leave_out_barriers(const File& file, const std::filesystem::path& output);
 
-/// No lock is taken (but for ordered regions) and no inline atomic operation done: the most that fewer of them can
-/// gain. Returns how often one was.
+/// Leaves out all locks (but those of ordered regions) and inline atomic operations: an upper bound for what fewer of
+/// them can gain. Returns their number.
 std::uint64_t leave_out_locks(const File& file, const std::filesystem::path& output);
 
-/// Between two barriers of a parallel region (fork and join included) all members compute equally long, together as
-/// long as traced: each one's intervals all grow or shrink alike. Returns the number of such phases that were not
-/// equal.
+/// Balances computing between any two barriers of a parallel region (fork and join included). All members then compute
+/// equally long, together as long as traced; each member's intervals grow or shrink by one factor. Returns the number
+/// of uneven phases.
 std::uint64_t balance(const File& file, const std::filesystem::path& output);
 
-/// Pages of heap blocks and static arrays that the initial thread writes before the first parallel region, and threads
-/// touch in parallel regions, are first written at that region's begin, before a barrier of its own, by the thread that
-/// writes each most often there, or, if nobody does, reads it most often. Computing stays where it was. Returns the
-/// number of pages that other threads than the initial one write first now; 0 also if the first region's team is not of
-/// all threads.
+/// Moves first writes from the initial thread to the threads that use the pages. It takes pages of heap blocks and
+/// static arrays that the initial thread writes before the first parallel region, and threads touch in parallel
+/// regions. They are now first written at the begin of that region, before an extra barrier, by their most frequent
+/// writer in parallel regions, or reader if nobody writes them. Computing stays where it was. Returns the number of
+/// pages with a new first writer; 0 also if the first region's team lacks some thread.
 std::uint64_t initialise_in_parallel(const File& file, const std::filesystem::path& output);
 
 }  // namespace sdsm::trace

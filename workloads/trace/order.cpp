@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint64_t order_version = 1;
 
-/// What stands behind the kind: nothing, or an object and a value.
+/// Whether an object and a value follow the kind.
 constexpr bool has_object(OrderKind kind) {
   return kind == OrderKind::read || kind == OrderKind::write || kind == OrderKind::take;
 }
@@ -94,14 +94,14 @@ class OrderReader {
     return value;
   }
 
-  /// Into `words_`, at least one and at most four.
+  /// Reads one to four words into `words_`.
   void next_line() {
     ++line_;
-    // Longer ones set the stream's failbit, as the file's end does before its "end".
+    // Longer lines set the stream's failbit, as the file's end does before its "end".
     if (!stream_.getline(text_.data(), text_.size())) fail("is missing, or longer than any event");
     words_ = {};
     count_ = 0;
-    const auto taken = static_cast<std::size_t>(stream_.gcount());  // with the line's end, unless the file has none
+    const auto taken = static_cast<std::size_t>(stream_.gcount());  // counts the line's end, unless the file has none
     std::string_view rest(text_.data(), stream_.eof() ? taken : taken - 1);
     for (;;) {
       const std::size_t end = rest.find(' ');

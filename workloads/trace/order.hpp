@@ -1,8 +1,7 @@
-/// The order in which the processes of each node acted on what they share, in a run. It alone decides which of them
-/// fetched a page, and what a lock's new owner found dirty. `sdsm run --order` writes it, `sdsm simulate --order`
-/// repeats it.
+/// The order in which the processes of each node acted on their shared state in a run. It decides which of them fetched
+/// a page, and what a lock's new owner found dirty. `sdsm run --order` writes it, `sdsm simulate --order` repeats it.
 ///
-/// A text:
+/// The text format:
 ///
 ///   sdsm-order 1 NODES THREADS_PER_NODE
 ///   node 0

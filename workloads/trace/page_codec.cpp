@@ -7,12 +7,12 @@
 namespace sdsm::trace {
 namespace {
 
-/// Bits 0, 1 of the first byte: what follows for the 64 lines, of which line 0 is the lowest bit.
+/// Bits 0 and 1 of the first byte: the encoding of the 64 lines; line 0 is the lowest bit.
 enum Form : unsigned {
-  few,     ///< a byte with a bit for each of the eight bytes that are not zero, and these
-  most,    ///< the same of those that are not 0xff
+  few,     ///< a byte that marks the eight bytes that are not zero, then these
+  most,    ///< the same for bytes that are not 0xff
   repeat,  ///< one byte, for all eight
-  group,   ///< one group of adjacent lines. In the next 12 bits: its first line, and its lines less one
+  group,   ///< one group of adjacent lines; the next 12 bits hold its first line, and its number of lines less one
 };
 constexpr unsigned first_word_bit = 1 << 2;
 constexpr unsigned last_word_bit = 1 << 3;

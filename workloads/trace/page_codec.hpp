@@ -1,6 +1,6 @@
-/// How facts about single pages (lines that changed, the instruction that touched) become bytes (docs/trace-format.md,
-/// "Lines and sites"). A stream of runs (run_codec.hpp) mostly goes on as before. A page's value is predicted from that
-/// of the stream's page before it, and from what followed that value the last time; so values that alternate are
+/// Encodes facts about single pages (changed lines, the instruction that touched) as bytes (docs/trace-format.md,
+/// "Lines and sites"). A stream of runs (run_codec.hpp) mostly repeats itself. So a page's value is predicted from the
+/// value of the stream's previous page, and from what followed that value the last time; alternating values are
 /// predicted from their second round on. A section holds the wrongly predicted values and the number of pages between
 /// them. Each block starts without predictions.
 #pragma once
@@ -18,10 +18,10 @@
 
 namespace sdsm::trace {
 
-/// Of a page's changed lines. At most 10 bytes.
+/// Encode a page's changed lines in at most 10 bytes.
 void write_value(std::vector<std::uint8_t>& out, const ChangedLines& changed);
 void read_value(const std::uint8_t*& cursor, ChangedLines& changed);
-/// Of a site's number. At most 5 bytes.
+/// Encode a site's number in at most 5 bytes.
 void write_value(std::vector<std::uint8_t>& out, std::uint32_t site);
 void read_value(const std::uint8_t*& cursor, std::uint32_t& site);
 
@@ -43,7 +43,8 @@ class PagePredictor {
     const std::uint64_t mixed = (hash_of(last_[stream]) * streams_ + stream) * 0x9E37'79B9'7F4A'7C15;
     return predictions_[mixed >> 56];
   }
-  /// True if the page before had the same value: with a right prediction nothing changes then.
+  /// Records the page's value. Returns whether the previous page had the same value: a right prediction then stays
+  /// valid.
   bool pass(unsigned stream, const Value& value) { return std::exchange(last_[stream], value) == value; }
 
  private:
@@ -52,14 +53,14 @@ class PagePredictor {
   std::array<Value, 256> predictions_{};
 };
 
-/// The section of one piece.
+/// Encodes one piece's section.
 template <typename Value>
 class PageEncoder {
  public:
   /// Begins a block.
   void reset() { predictor_ = {}; }
 
-  /// `pages` pages of `stream` that follow each other and have the same value.
+  /// Adds `pages` adjacent pages of `stream` with the same value.
   void add(unsigned stream, const Value& value, std::uint64_t pages) {
     while (pages > 0) {
       Value& prediction = predictor_.prediction(stream);
@@ -80,7 +81,7 @@ class PageEncoder {
 
   std::size_t size() const { return bytes_.size(); }
 
-  /// Appends the section, its length first, unless it is empty; and begins the next piece's.
+  /// Appends the section after its length, unless it is empty, and begins the next piece's.
   void finish(std::vector<std::uint8_t>& out) {
     if (!bytes_.empty()) write_varint(out, bytes_.size());
     out.insert(out.end(), bytes_.begin(), bytes_.end());
@@ -91,7 +92,7 @@ class PageEncoder {
  private:
   PagePredictor<Value> predictor_;
   std::vector<std::uint8_t> bytes_;
-  std::uint64_t right_ = 0;  ///< predictions since the last wrong one
+  std::uint64_t right_ = 0;  ///< right predictions since the last wrong one
 };
 
 template <typename Value>
@@ -99,14 +100,15 @@ class PageDecoder {
  public:
   void reset() { predictor_ = {}; }
 
-  /// Begins a piece. The section may be empty: every prediction is right then.
+  /// Begins a piece. In an empty section every prediction is right.
   void begin(const std::uint8_t* section, const std::uint8_t* end) {
     cursor_ = section;
     end_ = end;
     read_right();
   }
 
-  /// The value of the next page of `stream`, and in how many of the next `pages` it holds. Throws ContentError.
+  /// Reads the value of the next page of `stream`, and returns how many of the next `pages` have it. Throws
+  /// ContentError.
   std::uint64_t next(unsigned stream, std::uint64_t pages, Value& value) {
     Value& prediction = predictor_.prediction(stream);
     const bool is_right = right_ > 0;

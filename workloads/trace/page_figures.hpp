@@ -1,4 +1,4 @@
-/// What each page cost each process, in a run or a simulation, in one file format.
+/// Costs of each page for each process, in a run or a simulation, in one file format.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,18 @@ namespace sdsm::trace {
 
 struct PageFigures {
   std::uint64_t read_faults = 0;   ///< the process's traps on reads that are faults of the protocol
-  std::uint64_t write_faults = 0;  ///< the same, on a write
+  std::uint64_t write_faults = 0;  ///< its traps on writes
   std::uint64_t fetches = 0;       ///< fetches of the page by the process
-  std::uint64_t twins = 0;         ///< twins that it made of a page of another node
-  std::uint64_t diffs = 0;         ///< diffs that it sent to a home on another node
-  std::uint64_t diff_bytes = 0;    ///< payload of these
+  std::uint64_t twins = 0;         ///< the process's twins of a page of another node
+  std::uint64_t diffs = 0;         ///< diffs to a home on another node
+  std::uint64_t diff_bytes = 0;    ///< their payload
 
   PageFigures& operator+=(const PageFigures& other);
   bool operator==(const PageFigures&) const = default;
 };
 
-/// Of one fault.
 PageFigures figures_of(const FaultRow& row);
-/// Of one diff to another node.
+/// Returns the figures of one diff to another node.
 constexpr PageFigures figures_of_diff(std::uint64_t bytes) {
   return {.diffs = 1, .diff_bytes = bytes};
 }
@@ -36,8 +35,8 @@ using PageBook = std::map<std::pair<PageId, ProcessId>, PageFigures>;
 /// Names of regions by number; a region without an entry has its fixed name.
 using RegionNames = std::map<std::uint32_t, std::string>;
 
-/// A CSV table (RFC 4180) with a title line and a line for each page and process that met there, sorted by region, page
-/// and process.
+/// Writes a CSV table (RFC 4180) with a title line and a line for each page and process with figures, sorted by region,
+/// page and process.
 std::string page_table_text(const PageBook& book, const RegionNames& names, const Layout& layout);
 
 }  // namespace sdsm::trace

@@ -11,7 +11,7 @@
 namespace sdsm::trace {
 namespace {
 
-/// What the initial thread first wrote to a page before the first parallel region.
+/// The initial thread's first write to a page before the first parallel region.
 struct FirstWrite {
   Change change{};
   std::optional<ChangedLines> lines{};  ///< if the trace has them
@@ -20,10 +20,10 @@ struct FirstWrite {
 };
 using FirstWrites = std::map<PageId, FirstWrite>;
 
-/// How much a thread uses a page in parallel regions. Where several compare equal, the first thread is the owner.
+/// A thread's use of a page in parallel regions. Among equal threads, the first one is the owner.
 struct Use {
   std::uint64_t writes = 0;
-  std::uint64_t reads = 0;  ///< decide where nobody writes more often than another
+  std::uint64_t reads = 0;  ///< decide between threads that write equally often
 
   auto operator<=>(const Use&) const = default;
 };
@@ -65,7 +65,7 @@ bool begins_first_team(const File& file, const Event& event) {
   return is_begin && event.value > 1 && event.value == file.header().threads;
 }
 
-/// Empty if the first team is not of all threads.
+/// Returns nothing if the first team lacks some thread.
 FirstWrites written_before_first_team(const File& file) {
   FirstWrites found;
   ThreadCursor cursor = file.thread(0, Detail::pages);
@@ -87,7 +87,8 @@ void find_owners(const File& file, FirstWrites& pages) {
   std::map<PageId, Use> most;
   for (std::uint32_t thread = 0; thread < file.header().threads; ++thread) {
     std::map<PageId, Use> uses;
-    std::uint32_t regions = 0;  // that the thread is in; others than the initial one are always in one
+    std::uint32_t regions = 0;  // number of regions around the thread; other threads than the initial one are always in
+                                // one
     ThreadCursor cursor = file.thread(thread);
     while (const Interval* interval = cursor.next()) {
       for (const TouchRun& run : interval->touches) {
@@ -142,7 +143,7 @@ std::uint64_t initialise_in_parallel(const File& file, const std::filesystem::pa
     ThreadCursor cursor = file.thread(thread, Detail::pages);
     while (const Interval* interval = cursor.next()) {
       Interval kept = has_begun ? *interval : without(pages, *interval);
-      // Every thread has a barrier more by then, and a wait says how many events it waits for.
+      // Every thread has an extra barrier by then, and a spin event counts its events.
       if (has_begun && kept.end.kind == EventKind::spin) ++kept.end.value;
       writer.append(thread, kept);
       if (has_begun || !begins_first_team(file, interval->end)) continue;
@@ -151,7 +152,7 @@ std::uint64_t initialise_in_parallel(const File& file, const std::filesystem::pa
     }
   }
   Header header = file.header();
-  header.words = {};  // who wrote them is another one now
+  header.words = {};  // their threads have changed
   writer.finish(header, file.regions());
   return static_cast<std::uint64_t>(moved);
 }

@@ -22,8 +22,8 @@
 namespace sdsm::trace {
 namespace {
 
-/// Zero bytes behind a block's content, so that a run or a piece's head can be read without a look at each byte: its
-/// end is compared with the content's afterwards.
+/// Zero bytes behind a block's content let a run or a piece's head be read without a check of each byte: its end is
+/// compared with the content's afterwards.
 constexpr std::size_t padding_bytes = 64;
 static_assert(padding_bytes >= max_run_bytes && padding_bytes >= max_piece_head_bytes);
 
@@ -31,8 +31,8 @@ struct DecompressorDeleter {
   void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
 };
 
-/// Appends to an interval's lines or sites; what goes on as before lengthens the last. Throws ContentError if there are
-/// too many.
+/// Appends to an interval's lines or sites; an equal value lengthens the last run. Throws ContentError if there are too
+/// many.
 template <typename Run>
 void append_pages(std::vector<Run>& runs, const Run& run) {
   Run alike = run;
@@ -47,7 +47,7 @@ void append_pages(std::vector<Run>& runs, const Run& run) {
 
 /// Decompresses one frame that fills `raw` exactly. Throws ContentError.
 void decompress(std::span<const std::uint8_t> stored, std::span<std::uint8_t> raw) {
-  // One for each thread that reads, not for each cursor: it is larger than a block.
+  // Each reading thread has one, not each cursor: a context is larger than a block.
   static thread_local const std::unique_ptr<ZSTD_DCtx, DecompressorDeleter> context(ZSTD_createDCtx());
   if (!context) throw std::bad_alloc();
   const std::size_t size = ZSTD_decompressDCtx(context.get(), raw.data(), raw.size(), stored.data(), stored.size());
@@ -55,11 +55,11 @@ void decompress(std::span<const std::uint8_t> stored, std::span<std::uint8_t> ra
   if (size != raw.size()) throw ContentError(fmt::format("holds {} bytes instead of {}", size, raw.size()));
 }
 
-/// An open file that is read at any place, by any thread.
+/// An open file that any thread may read at any place.
 class InputFile {
  public:
   explicit InputFile(std::filesystem::path path) : path_(std::move(path)) {
-    // Not blocking: a named pipe would wait for a writer for ever.
+    // Without blocking: a named pipe would wait for a writer for ever.
     descriptor_ = open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor_ < 0) fail(errno);
     struct stat status {};
@@ -173,7 +173,7 @@ struct File::Impl {
     index_blocks();
     region_pages.reserve(footer.regions.size() + 1);
     for (const Region& region : footer.regions) region_pages.push_back(region.pages);
-    // A trace without regions: the decoder's streams begin in region 0, which has no page then.
+    // In a trace without regions, the decoder's streams begin in region 0, which then has no page.
     if (region_pages.empty()) region_pages.push_back(0);
   }
 
@@ -206,15 +206,15 @@ struct File::Impl {
   std::uint32_t format = 0;
   std::uint64_t footer_offset = 0;
   Footer footer;
-  std::vector<std::uint64_t> block_offsets;  ///< in the file, by block number
+  std::vector<std::uint64_t> block_offsets;  ///< by block number
   std::vector<std::uint32_t> block_numbers;  ///< sorted by thread
-  std::vector<std::size_t> thread_blocks;    ///< where each thread begins in block_numbers, and the end
+  std::vector<std::size_t> thread_blocks;    ///< place of each thread's first block in block_numbers, and the end
   std::vector<std::uint64_t> region_pages;
 };
 
-/// How often lines or sites that are predicted, and so take no bytes, may differ from page to page. Each takes some 10
-/// ns to read, and some 2 us to trace: a file of a kilobyte is read in less than a minute, whatever it says, and what
-/// takes hours to trace has room.
+/// Limits how often rightly predicted lines or sites, which take no bytes, may differ from page to page. Each takes
+/// some 10 ns to read, and some 2 us to trace. So a file of a kilobyte is read in less than a minute, and a trace of
+/// hours still fits.
 constexpr std::uint64_t least_page_steps = std::uint64_t{1} << 32;  ///< of a file
 constexpr std::uint64_t page_steps_per_byte = 1 << 20;
 
@@ -236,13 +236,13 @@ struct ThreadCursor::Impl {
 
   const Interval* next();
   bool load_block();
-  /// What lies between two places of the block's content.
+  /// A range of the block's content.
   struct Section {
     const std::uint8_t* begin;
     const std::uint8_t* end;
   };
 
-  /// Both are false if no event follows, as only a part of an interval begins.
+  /// Both return false if no event follows, as only a part of an interval begins.
   bool decode_event();
   bool decode_event_of_format_1();
   bool decode_piece();
@@ -259,15 +259,15 @@ struct ThreadCursor::Impl {
 
   std::shared_ptr<const File::Impl> file;
   std::uint32_t thread;
-  bool has_pages;          ///< lines and sites are there, and wanted
+  bool has_pages;          ///< lines and sites are present and wanted
   std::size_t next_block;  ///< in block_numbers
   std::size_t end_block;
   RunDecoder decoder;
   PageDecoder<ChangedLines> lines_decoder;
   PageDecoder<std::uint32_t> sites_decoder;
   std::uint64_t page_steps_left = 0;  ///< see least_page_steps
-  std::vector<std::uint8_t> streams;  ///< of the piece's runs, if has_pages
-  std::vector<std::uint8_t> content;  ///< of the block at hand, and padding_bytes
+  std::vector<std::uint8_t> streams;  ///< streams of the piece's runs, if has_pages
+  std::vector<std::uint8_t> content;  ///< of the current block, with padding_bytes
   const std::uint8_t* cursor = nullptr;
   const std::uint8_t* end = nullptr;
   std::size_t block_number = 0;
@@ -287,7 +287,7 @@ FormatError ThreadCursor::Impl::located(std::string_view problem) const {
                                                 thread, cursor - content.data(), problem));
 }
 
-/// False after the last block.
+/// Returns false after the last block.
 bool ThreadCursor::Impl::load_block() {
   cursor = end = nullptr;
   if (next_block == end_block) return false;
@@ -309,7 +309,7 @@ bool ThreadCursor::Impl::load_block() {
   return true;
 }
 
-/// Format 1 says for each event which of its fields are not 0.
+/// Format 1 marks for each event which of its fields are not 0.
 bool ThreadCursor::Impl::decode_event_of_format_1() {
   const std::uint8_t head = *cursor++;
   if ((head & format_1_flags::unfinished) != 0) {
@@ -348,7 +348,7 @@ bool ThreadCursor::Impl::decode_event() {
   return true;
 }
 
-/// An atomic operation's page is in its region.
+/// Checks that an atomic operation's page is in its region.
 void ThreadCursor::Impl::check_page(const Event& event) const {
   if (event.kind != EventKind::atomic) return;
   const auto& pages = file->region_pages;
@@ -357,7 +357,7 @@ void ThreadCursor::Impl::check_page(const Event& event) const {
       fmt::format("an atomic operation on byte {} of region {}, which ends before it", event.value, event.object));
 }
 
-/// Adds a piece to the interval; true if it ends the interval.
+/// Adds a piece to the interval; returns whether it ends the interval.
 bool ThreadCursor::Impl::decode_piece() {
   const bool is_format_1 = file->format == first_format;
   const bool is_last = is_format_1 ? decode_event_of_format_1() : decode_event();
@@ -388,14 +388,14 @@ bool ThreadCursor::Impl::decode_piece() {
   return true;
 }
 
-/// Two loops, as stores of bytes may be to anything: the one that a simulation waits for has none.
+/// Two instantiations, because a store of a byte may alias anything: the one that a simulation uses has no such store.
 template <bool keeps_streams>
 void ThreadCursor::Impl::decode_runs(std::uint64_t runs) {
-  // A run takes a byte at least, so a wrong number asks for no more memory than the block's size warrants.
+  // A run takes at least a byte, so a wrong number asks for no more memory than the block's size warrants.
   if (runs > static_cast<std::uint64_t>(end - cursor)) throw ContentError(fmt::format("{} runs in the rest", runs));
   const std::size_t before = interval.touches.size();
   if (runs > max_runs_per_interval - before) throw ContentError("an interval of too many runs");
-  // Each piece gives its first run's position from 0; it must not be before the last piece's.
+  // Each piece gives its first run's position from 0; it must not precede the last piece's.
   const unsigned least_position = before > 0 ? interval.touches.back().position : 0;
   unsigned position = 0;
   interval.touches.resize(before + runs);
@@ -414,11 +414,11 @@ void ThreadCursor::Impl::decode_runs(std::uint64_t runs) {
   if (runs > 0 && interval.touches[before].position < least_position) throw ContentError("a position that goes back");
   totals.touch_runs += runs;
   totals.page_touches += pages;
-  // Now, not at the thread's end: the footer's number is what problem_with(Totals) has looked at.
+  // Checked here, not at the thread's end, because problem_with(Totals) has checked only the footer's number.
   if (totals.page_touches > file->footer.totals[thread].page_touches) check_totals();
 }
 
-/// Passes over a section, if the piece has it.
+/// Skips a section if the piece has it.
 ThreadCursor::Impl::Section ThreadCursor::Impl::take_section(bool is_there) {
   if (!is_there) return {cursor, cursor};
   const std::uint64_t bytes = read_varint(cursor);
@@ -430,7 +430,7 @@ ThreadCursor::Impl::Section ThreadCursor::Impl::take_section(bool is_there) {
   return section;
 }
 
-/// Calls add(value, pages) for the pages of the piece's runs that `is_meant` is true of.
+/// Calls add(value, pages) for the pages of those runs of the piece for which `is_meant` is true.
 template <typename Value, typename IsMeant, typename Add>
 void ThreadCursor::Impl::decode_pages(PageDecoder<Value>& pages, const Section& section, IsMeant&& is_meant,
                                       Add&& add) {

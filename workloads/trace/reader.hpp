@@ -8,7 +8,7 @@
 
 namespace sdsm::trace {
 
-/// The file is no trace, damaged or cut short. The text names the file, the byte and what is wrong there.
+/// The file is no trace, damaged or truncated. The text names the file, the byte and the problem.
 class FormatError : public commands::BadInput {
  public:
   using BadInput::BadInput;
@@ -18,8 +18,8 @@ class File;
 
 /// How much a cursor reads of an interval.
 enum class Detail : std::uint8_t {
-  touches,  ///< all but its lines and sites, which it skips unchecked; enough to simulate pages of 4 KiB
-  pages,    ///< its lines and sites too
+  touches,  ///< everything but lines and sites, which are skipped unchecked; enough to simulate pages of 4 KiB
+  pages,    ///< lines and sites, too
 };
 
 /// Reads one thread's intervals in order. Holds one block (64 KiB) and one interval in memory, and keeps the file open.
@@ -32,10 +32,10 @@ class ThreadCursor {
   ThreadCursor(ThreadCursor&&) noexcept;
   ThreadCursor& operator=(ThreadCursor&&) noexcept;
 
-  /// The next interval, or nullptr after the last. The next call overwrites it, and reuses its storage: a long trace
-  /// allocates nothing per interval. All values are checked by limits.hpp and the regions' sizes, and after the last
-  /// interval the thread's totals by the footer. Throws FormatError (at each further call, too), or std::system_error
-  /// if the disk cannot be read.
+  /// Returns the next interval, or nullptr after the last. The next call overwrites it and reuses its storage: a long
+  /// trace allocates nothing per interval. limits.hpp and the regions' sizes bound all values; after the last interval,
+  /// the footer's totals are compared. Throws FormatError (again at each further call), or std::system_error if the
+  /// disk cannot be read.
   const Interval* next();
 
  private:
@@ -69,10 +69,10 @@ class File {
   std::shared_ptr<Impl> impl_;
 };
 
-/// For who works on every touch: throws FormatError if the trace says more of them than a processor can have done.
+/// Throws FormatError if the trace has more touches than a processor can have done, for callers that visit each touch.
 void check_touches(const File& file);
 
-/// Events of a kind, of all threads.
+/// Counts events of a kind, of all threads.
 std::uint64_t count_of(const File& file, EventKind kind);
 
 }  // namespace sdsm::trace

@@ -21,7 +21,7 @@ std::string line_of(std::size_t thread, std::size_t number, const Reading& readi
   return fmt::format("{},{},{},{}.{:012}\n", thread, number, name_of(reading.clock), time / second, time % second);
 }
 
-/// The clock of that name. Throws std::invalid_argument if there is none.
+/// Returns the clock of that name. Throws std::invalid_argument if there is none.
 ClockSource clock_named(std::string_view name) {
   for (std::uint8_t number = 0; name_of(static_cast<ClockSource>(number)) != "?"; ++number) {
     if (name_of(static_cast<ClockSource>(number)) == name) return static_cast<ClockSource>(number);
@@ -43,7 +43,7 @@ Time time_of(std::string_view text) {
               static_cast<std::int64_t>(parse_whole_number(fraction, 0, second - 1))};
 }
 
-/// The next of the fields between commas.
+/// Returns the next of the fields between commas.
 std::string_view next_field(std::string_view& rest) {
   const std::size_t comma = std::min(rest.find(','), rest.size());
   const std::string_view field = rest.substr(0, comma);

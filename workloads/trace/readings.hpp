@@ -1,5 +1,5 @@
-/// What a program's readings of the clock give on a cluster. `sdsm simulate --readings` writes it; `sdsm trace
-/// --readings` lets the program read it.
+/// The values of a program's clock readings on a cluster. `sdsm simulate --readings` writes them; `sdsm trace
+/// --readings` shows them to the program.
 ///
 /// A CSV table with a title line and a line for each reading: thread by thread, each thread's in the order of the
 /// program, numbered from 0. Seconds count from the begin of the program, exact to the picosecond:

@@ -14,7 +14,7 @@ struct Part {
   std::uint32_t thread = 0;
   std::uint64_t interval = 0;
 };
-/// What the members of a parallel region do at its end.
+/// The members' operations at the end of a parallel region.
 struct AtEnd {
   std::uint64_t team = 0;
   Place place;
@@ -23,11 +23,12 @@ struct AtEnd {
 };
 using Ends = std::map<std::uint64_t, AtEnd>;
 
-/// Adds the thread's parts: the operation just before a join, if the thread does no other on that place in the region.
+/// Adds the thread's parts: the operation just before a join, if it is the thread's only one on that place in the
+/// region.
 void add_parts(const File& file, std::uint32_t thread, Ends& ends) {
   ThreadCursor cursor = file.thread(thread);
-  std::map<Place, std::uint64_t> operations;  // of the region so far
-  std::optional<Place> last;                  // by the interval before, if that ended with an operation
+  std::map<Place, std::uint64_t> operations;  // so far in the region
+  std::optional<Place> last;                  // place of the operation that ended the last interval, if one did
   std::uint64_t number = 0;
   for (const Interval* interval; (interval = cursor.next()) != nullptr; ++number) {
     const Event& event = interval->end;

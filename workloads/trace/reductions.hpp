@@ -1,5 +1,5 @@
-/// Reductions over one variable, as gcc leaves them: an atomic operation of each member of a team between its last work
-/// and the join. An `omp atomic` in that place looks the same.
+/// Finds reductions over one variable, as gcc compiles them: each member of a team does an atomic operation between its
+/// last work and the join. An `omp atomic` in that place looks the same.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace sdsm::trace {
 
-/// A member's part.
+/// One member's part of a reduction.
 struct ReductionPart {
   std::uint64_t interval = 0;  ///< number of the thread's interval that ends with the operation
   std::uint32_t team = 0;      ///< the region's threads
@@ -18,11 +18,11 @@ struct ReductionPart {
 };
 
 struct Reductions {
-  std::uint64_t count = 0;                        ///< in which all members have a part each
+  std::uint64_t count = 0;                        ///< reductions in which all members have a part each
   std::vector<std::vector<ReductionPart>> parts;  ///< by thread, ascending
 };
 
-/// Longest computing behind a part and before the join: what ends a region takes less, and work takes more.
+/// Longest computing between a part and the join: the end of a region takes less, and work takes more.
 inline constexpr std::uint64_t most_after_reduction_ns = 100'000;
 
 /// Reads the whole trace if it has any atomic operation. Throws as a ThreadCursor does.

@@ -13,7 +13,7 @@ std::vector<std::uint32_t> running_regions(const std::vector<Region>& regions, s
   std::set<std::uint32_t> with_stack;
   for (const Region& region : regions) {
     switch (region.kind) {
-      case RegionKind::globals:  // the program's own come first
+      case RegionKind::globals:  // the program's own globals come first
         numbers.push_back(is_first ? globals_region : first_made_region(processes) + made++);
         is_first = false;
         break;

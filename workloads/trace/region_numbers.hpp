@@ -10,26 +10,26 @@
 
 namespace sdsm::trace {
 
-// Region 0 is none.
+// Region 0 does not exist.
 inline constexpr std::uint32_t globals_region = 1;
 inline constexpr std::uint32_t administrative_region = 2;
 constexpr std::uint32_t stack_region(std::uint32_t process) {
   return 3 + 2 * process;
 }
-/// Number of the region that holds the process's thread-local variables. In a trace it is a second `thread_stack` of
-/// its thread, behind the stack.
+/// Number of the region with the process's thread-local variables. In a trace it is a second `thread_stack` of the
+/// thread, after the stack.
 constexpr std::uint32_t control_region(std::uint32_t process) {
   return 4 + 2 * process;
 }
-/// Number of the first region that the program makes; others follow in the order of their making.
+/// Number of the first region that the program creates; others follow in order of creation.
 constexpr std::uint32_t first_made_region(std::uint32_t processes) {
   return stack_region(processes);
 }
 
-/// A run's numbers of a trace's regions, in the trace's order.
+/// Returns a run's numbers of a trace's regions, in the trace's order.
 std::vector<std::uint32_t> running_regions(const std::vector<Region>& regions, std::uint32_t processes);
 
-/// Name of a region that is there from the start.
+/// Returns the name of a region that exists from the start.
 std::string fixed_region_name(std::uint32_t number);
 
 }  // namespace sdsm::trace

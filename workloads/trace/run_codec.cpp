@@ -8,8 +8,8 @@
 namespace sdsm::trace {
 namespace {
 
-/// A run this close (in pages) behind or ahead of a stream's end is taken for its continuation: a sweep with a stride,
-/// or one that steps back to reread the row before. Anything further away is taken for another sweep.
+/// A run within this distance (in pages) of a stream's end continues the stream: a sweep with a stride, or one that
+/// steps back to reread the previous row. A run further away begins another sweep.
 constexpr std::int64_t near_pages = 64;
 
 }  // namespace

@@ -1,8 +1,8 @@
-/// How a touch run becomes bytes (docs/trace-format.md, "Runs").
-/// Programs sweep over arrays: a run mostly begins where an earlier run of the same access ended, is as long, and
-/// changes as much. So each access kind has four streams, which remember their last runs; a run names its stream and
-/// says only what differs. Four, because a loop that reads two places of an array and an index array leaves one to
-/// spare. Streams start anew with each block, so that a block can be read alone.
+/// Encodes touch runs as bytes (docs/trace-format.md, "Runs").
+/// Programs sweep over arrays: a run mostly begins where an earlier run of the same access ended, with the same length
+/// and changes. So each access kind has four streams, which remember their last runs; a run names its stream and says
+/// only what differs. A loop that reads two places of an array and an index array leaves one stream to spare. Streams
+/// start anew with each block, so that a block can be read alone.
 #pragma once
 
 #include <array>
@@ -31,7 +31,7 @@ inline constexpr std::uint8_t pages = 1 << 4;
 inline constexpr unsigned position_shift = 5;  ///< two bits: 0, 1 or 2 steps on, or position_given
 inline constexpr std::uint8_t position_given = 3;
 inline constexpr std::uint8_t change = 1 << 7;
-/// Access and stream number, which are together the index in the array of eight streams.
+/// Access and stream number together, the index in the array of eight streams.
 inline constexpr std::uint8_t stream_mask = 7;
 }  // namespace run_flags
 
@@ -46,29 +46,29 @@ class RunEncoder {
   /// Begins a block.
   void reset() { *this = RunEncoder{}; }
 
-  /// The stream on which to encode `run`.
+  /// Returns the stream on which to encode `run`.
   unsigned stream_for(const TouchRun& run) const;
 
-  /// Writes `run` at `out`, max_run_bytes at most, and returns what lies behind it. Precondition: the run is valid;
-  /// run.position >= last_position; `index` is its stream's, or that of a run of which it is the beginning.
+  /// Writes `run` at `out`, max_run_bytes at most, and returns the end. Precondition: the run is valid; run.position >=
+  /// last_position; `index` is its stream's, or that of a run that it begins.
   std::uint8_t* encode(const TouchRun& run, unsigned index, std::uint8_t last_position, std::uint8_t* out);
 
  private:
   Streams streams_{};
-  std::array<std::uint64_t, 2 * streams_per_access> used_{};  ///< when each stream was last used, in runs
+  std::array<std::uint64_t, 2 * streams_per_access> used_{};  ///< number of runs at each stream's last use
   std::uint64_t runs_ = 0;
 };
 
 class RunDecoder {
  public:
-  /// region_pages: for each region its number of pages. Not empty; must outlive the decoder.
+  /// `region_pages` holds each region's number of pages. It is not empty, and must outlive the decoder.
   explicit RunDecoder(std::span<const std::uint64_t> region_pages) : region_pages_(region_pages) {}
 
   /// Begins a block.
   void reset() { streams_ = {}; }
 
-  /// Reads a run into `run` and moves `cursor` behind it. May read any max_run_bytes bytes from `cursor` on.
-  /// `position`: of the run before, then of this one. Returns the stream's number. Throws ContentError.
+  /// Reads a run into `run` and moves `cursor` behind it. May read any max_run_bytes bytes from `cursor` on. `position`
+  /// is that of the previous run, then of this one. Returns the stream's number. Throws ContentError.
   unsigned decode(const std::uint8_t*& cursor, unsigned& position, TouchRun& run) {
     using namespace run_flags;
     const unsigned flags = *cursor++;

@@ -107,7 +107,7 @@ std::string_view name_of(RegionKind kind) {
 }
 
 std::string unpredicted_clocks(const Header& header) {
-  // Of older traces; newer ones have events of all but the last.
+  // Older traces have these; newer ones have events of all but the last.
   constexpr std::string_view names[] = {"clock_gettime", "gettimeofday", "timespec_get", "time", "clock", "rdtsc"};
   std::string found;
   for (const UnseenCall& unseen : header.unseen) {

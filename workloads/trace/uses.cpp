@@ -20,10 +20,10 @@ constexpr Lines all_lines = std::numeric_limits<Lines>::max();
 template <typename Value, template <typename> class Combine>
 using ByPage = boost::icl::interval_map<std::uint64_t, Value, boost::icl::partial_enricher, std::less, Combine>;
 using Pages = boost::icl::discrete_interval<std::uint64_t>;
-/// What one thread may have stored in a region, of all its intervals in parallel regions.
+/// One thread's possible stores in a region, in all of its intervals in parallel regions.
 using Written = ByPage<Lines, boost::icl::inplace_bit_add>;
 
-/// What several threads changed in the same pages.
+/// Changes of several threads to the same pages.
 struct Writers {
   std::uint32_t threads = 0;
   Lines lines = 0;
@@ -47,7 +47,7 @@ void add(const Written& one, WrittenBySeveral& all) {
 using SitesByNumber = std::map<std::uint32_t, SiteUse>;
 using Sites = std::vector<SitesByNumber>;  // by region
 
-/// `sites_of(region)`: where a touch of the region counts.
+/// `sites_of(region)` returns the counts to which a touch of the region adds.
 template <typename SitesOf>
 void add_sites(const Interval& interval, SitesOf sites_of) {
   if (interval.sites.empty()) return;
@@ -69,11 +69,11 @@ std::vector<SiteUse> listed(const SitesByNumber& sites) {
   return list;
 }
 
-/// Twice the number of the last parallel region that has begun, and 1 within it; how many barriers of the whole team it
-/// has had by then.
+/// A phase. First: twice the number of the last parallel region that has begun, plus 1 within it. Second: the number of
+/// the whole team's barriers in it so far.
 using Phase = std::pair<std::uint64_t, std::uint64_t>;
 
-/// Where a thread has come to.
+/// Tracks a thread's phase.
 class PhaseOfThread {
  public:
   const Phase& here() const { return here_; }
@@ -91,14 +91,14 @@ class PhaseOfThread {
 
  private:
   Phase here_{0, 0};
-  std::uint32_t depth_ = 0;  ///< of parallel regions
+  std::uint32_t depth_ = 0;  ///< nesting of parallel regions
 };
 
 struct Span {
   Phase first;
   Phase last;
 };
-using Spans = std::vector<std::optional<Span>>;  // by region; of those that are touched
+using Spans = std::vector<std::optional<Span>>;  // by region, if it is touched
 
 void number_phases(const Spans& spans, std::vector<RegionUse>& regions) {
   std::map<Phase, std::uint64_t> numbers;
@@ -116,7 +116,6 @@ void number_phases(const Spans& spans, std::vector<RegionUse>& regions) {
   }
 }
 
-/// Reads one thread's intervals.
 class ThreadUse {
  public:
   ThreadUse(std::uint32_t thread, std::vector<RegionUse>& regions, Sites& sites, Spans& spans)
@@ -149,7 +148,7 @@ class ThreadUse {
     const bool has_lines = is_partial(run.change) && !interval.lines.empty();
     for (std::uint64_t done = 0; done < run.pages;) {
       const std::uint64_t pages = has_lines ? std::min(run.pages - done, walk.pages_here()) : run.pages;
-      // What was stored without changing anything may have been anywhere.
+      // A store that changed nothing may have been to any line.
       const Lines changed = has_lines ? walk.here().changed.lines : all_lines;
       const std::uint64_t first = run.first + done;
       if (!is_initial_ || phase_.is_in_team()) {
@@ -233,7 +232,7 @@ namespace {
 
 using LockKey = std::pair<std::uint64_t, std::uint8_t>;  // number and class
 
-/// What one thread does with locks.
+/// One thread's uses of locks.
 class ThreadLocks {
  public:
   struct Use {
@@ -266,7 +265,7 @@ class ThreadLocks {
   }
 
   std::map<LockKey, Use> uses_;
-  std::vector<LockKey> held_;  ///< in the order in which they were taken
+  std::vector<LockKey> held_;  ///< in the order of taking
 };
 
 template <typename Touches>

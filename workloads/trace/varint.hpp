@@ -1,5 +1,5 @@
-/// Numbers of few bytes: seven bits a byte, lowest first, the top bit set on all but the last (LEB128). Signed numbers
-/// are zigzagged first: 0, -1, 1, -2, ... become 0, 1, 2, 3, ...
+/// Variable-length integers (LEB128): seven bits a byte, lowest first, the top bit set on all but the last. Signed
+/// numbers are zigzagged first: 0, -1, 1, -2, ... become 0, 1, 2, 3, ...
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ constexpr std::int64_t unzigzag(std::uint64_t value) {
   return static_cast<std::int64_t>((value >> 1) ^ (~(value & 1) + 1));
 }
 
-/// Writes up to max_varint_bytes at `out`, and returns what lies behind them.
+/// Writes up to max_varint_bytes at `out`, and returns the end.
 inline std::uint8_t* write_varint(std::uint8_t* out, std::uint64_t value) {
   while (value >= 0x80) {
     *out++ = static_cast<std::uint8_t>(value | 0x80);
@@ -37,8 +37,8 @@ inline void write_varint(std::vector<std::uint8_t>& out, std::uint64_t value) {
   out.push_back(static_cast<std::uint8_t>(value));
 }
 
-/// Reads up to max_varint_bytes from `cursor` without looking for an end: the caller's buffer has that many bytes to
-/// spare behind its content. Throws ContentError for a number of more than 64 bits.
+/// Reads up to max_varint_bytes from `cursor` without checking for an end: the caller's buffer has that many spare
+/// bytes behind its content. Throws ContentError for a number of more than 64 bits.
 inline std::uint64_t read_varint(const std::uint8_t*& cursor) {
   std::uint64_t value = *cursor++;
   if (value < 0x80) [[likely]]

@@ -1,4 +1,4 @@
-/// The accessed words of a trace as its footer holds them (docs/trace-format.md).
+/// Converts a trace's accessed words to and from JSON in its footer (docs/trace-format.md).
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -9,9 +9,9 @@
 namespace sdsm::trace {
 
 nlohmann::json words_json(const Words& words);
-/// Throws ContentError if it is not what words_json() writes.
+/// Throws ContentError if words_json() cannot have written this.
 Words words_from(const nlohmann::json& value);
-/// Throws ContentError if the words are of threads, pages or sites that the trace has not.
+/// Throws ContentError if the words name threads, pages or sites that the trace lacks.
 void check_words(const Words& words, const Header& header, const std::vector<Region>& regions);
 
 }  // namespace sdsm::trace

@@ -26,8 +26,8 @@
 namespace sdsm::trace {
 namespace {
 
-/// Level 6 against 3: a fifth less on a Laplace trace, 7 % less where each page changes differently. It takes some 20
-/// ns of CPU time per touch, a hundredth of what tracing one takes. Level 9 gains little more.
+/// Compared with level 3, level 6 writes a fifth less for a Laplace trace, and 7 % less where each page changes
+/// differently. It takes some 20 ns of CPU time per touch, a hundredth of tracing one. Level 9 gains little more.
 constexpr int compression_level = 6;
 
 bool continues(const TouchRun& run, const TouchRun& next) {
@@ -36,7 +36,7 @@ bool continues(const TouchRun& run, const TouchRun& next) {
          next.pages <= std::numeric_limits<std::uint32_t>::max() - run.pages;
 }
 
-/// As EventRule says: only what the kind uses.
+/// Writes only the fields that the kind uses (EventRule).
 void write_event(std::vector<std::uint8_t>& out, const Event& event) {
   const EventRule& rule = *rule_of(event.kind);
   out.push_back(static_cast<std::uint8_t>(event.kind));
@@ -70,13 +70,13 @@ struct CompressorDeleter {
   void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
 };
 
-/// The .part file: created, appended to, then given its name or removed.
+/// The .part file: created, appended to, then renamed or removed.
 class OutputFile {
  public:
   explicit OutputFile(const std::filesystem::path& path)
       : path_(commands::output_target(path)), part_path_(commands::part_of(path_)) {
     if (std::filesystem::is_directory(path_)) fail_with(EISDIR, path_, "cannot write the trace");
-    // The trace takes the name of what was there, and that must not be a device.
+    // The trace replaces the file of that name, which must not be a device.
     if (!commands::is_replaced(path_))
       fail_with(ENOTSUP, path_, "this is no regular file, and a trace needs one of its own");
     descriptor_ = open(part_path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
@@ -121,8 +121,8 @@ class OutputFile {
     throw std::system_error(error, std::generic_category(), fmt::format("{}: {}", path.string(), what));
   }
 
-  /// Two runs that write one file would mix their blocks: the second is refused. The file is emptied only once it is
-  /// ours, and only if it is still the one under this name.
+  /// Refuses the second of two runs that write one file, as their blocks would mix. The file is emptied only once it is
+  /// locked, and only if it is still the one under this name.
   void claim() {
     if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
       fail_with(EBUSY, part_path_, "another run is writing this trace");
@@ -144,7 +144,7 @@ class OutputFile {
   std::uint64_t written_ = 0;
 };
 
-/// Of all runs; 0 if one of them has none, which is no list of lines or sites.
+/// Counts the pages of all runs. Returns 0 if some run has none, which is no list of lines or sites.
 template <typename Run>
 std::uint64_t pages_of(const std::vector<Run>& runs) {
   std::uint64_t pages = 0;
@@ -165,9 +165,9 @@ TouchRun without_first_pages(TouchRun run, std::uint32_t pages) {
   return run;
 }
 
-/// A run whose lines and sites take more is cut in two.
+/// A run with larger lines and sites is split.
 constexpr std::size_t enough_of_a_run = 2048;
-/// Bytes that a run may add to a block: it is cut behind the page that was one too many.
+/// Largest number of bytes that a run adds to a block: the split comes behind the page that exceeds the limit.
 constexpr std::size_t most_of_a_run = max_run_bytes + enough_of_a_run + 2 * max_miss_bytes;
 
 /// The block that a thread is filling, and its sums.
@@ -213,13 +213,13 @@ struct Writer::Impl {
   std::unique_ptr<ZSTD_CCtx, CompressorDeleter> compressor;
   std::vector<ThreadState> threads;
   std::vector<BlockEntry> blocks;
-  std::vector<std::uint64_t> region_pages;  ///< for each region the end of the highest run so far, or atomic operation
-  /// Runs of the interval at hand.
+  std::vector<std::uint64_t> region_pages;  ///< for each region the end of its highest run or atomic operation so far
+  /// Runs of the current interval.
   std::vector<std::uint8_t> piece = std::vector<std::uint8_t>(max_block_bytes);
   std::size_t piece_bytes = 0;
   std::uint64_t piece_runs = 0;
-  std::uint32_t sites_used = 0;  ///< the highest number and one
-  bool lacks_sites = false;      ///< an interval touched pages and said no sites
+  std::uint32_t sites_used = 0;  ///< the highest number plus one
+  bool lacks_sites = false;      ///< an interval touched pages without sites
   std::vector<std::uint8_t> stored;
   bool closed = false;  ///< finished, or failed for good
 };
@@ -259,7 +259,7 @@ void Writer::Impl::check(std::uint32_t thread, const Interval& interval) const {
   if (const auto problem = problem_with_pages(interval)) reject(*problem);
 }
 
-/// Encodes the lines and sites of a run's pages: of all of them, or of as many as make enough.
+/// Encodes the lines and sites of a run's pages, until they reach enough_of_a_run. Returns the number of pages.
 std::uint32_t Writer::Impl::encode_pages(ThreadState& state, unsigned stream, const TouchRun& run,
                                          PageWalk<LinesRun>* lines, PageWalk<SiteRun>* sites) {
   const auto taken = [&] { return state.lines.size() + state.sites.size(); };
@@ -308,7 +308,7 @@ void Writer::Impl::append(std::uint32_t thread, const Interval& interval) {
   ThreadState& state = threads[thread];
   std::uint8_t position = 0;  // of the piece's last run
   const auto has_room = [&](std::size_t more) {
-    constexpr std::size_t head = max_piece_head_bytes + 2 * max_varint_bytes;  // the sections' lengths
+    constexpr std::size_t head = max_piece_head_bytes + 2 * max_varint_bytes;  // the lengths of the sections
     return state.block.size() + head + piece_bytes + state.lines.size() + state.sites.size() + more <= max_block_bytes;
   };
   PageWalk lines(interval.lines);
@@ -316,8 +316,8 @@ void Writer::Impl::append(std::uint32_t thread, const Interval& interval) {
   lacks_sites |= interval.sites.empty() && !interval.touches.empty();
   for (const SiteRun& run : interval.sites) sites_used = std::max(sites_used, run.site + 1);
 
-  // Of as many of the run's pages as it returns. Runs are copied only to be cut: a copy would wait for the merging's
-  // stores.
+  // Encodes the run, and returns how many of its pages fit. Only a split copies a run: a copy would wait for the
+  // merging's stores.
   const auto encode = [&](const TouchRun& run) {
     if (!has_room(most_of_a_run)) {
       if (piece_runs > 0) {
@@ -344,7 +344,7 @@ void Writer::Impl::append(std::uint32_t thread, const Interval& interval) {
     for (std::uint32_t done = encode(run); done < run.pages;) done += encode(without_first_pages(run, done));
   });
 
-  if (!has_room(0)) flush_block(thread);  // only without runs: they see to it that a head still fits
+  if (!has_room(0)) flush_block(thread);  // only without runs, which leave room for a head themselves
   const Event& event = interval.end;
   if (event.kind == EventKind::atomic) count_pages(event.object, event.value / page_bytes + 1);
   write_event(state.block, event);
@@ -405,7 +405,7 @@ Writer::~Writer() = default;
 void Writer::append(std::uint32_t thread, const Interval& interval) {
   if (impl_->closed) throw std::logic_error("trace: append to a trace that is finished or has failed");
   impl_->check(thread, interval);
-  impl_->closed = true;  // stays so if this throws: half an interval may have been written
+  impl_->closed = true;  // stays true if this throws: half an interval may have been written
   impl_->append(thread, interval);
   impl_->closed = false;
 }

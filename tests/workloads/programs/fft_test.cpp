@@ -39,7 +39,7 @@ double largest_difference(const Spectrum& a, const Spectrum& b) {
 
 }  // namespace
 
-TEST_CASE("1, 2 and 4 points are transformed as by hand, by every implementation") {
+TEST_CASE("1, 2 and 4 points match hand arithmetic, in every implementation") {
   const int implementation = GENERATE(0, 1, 2, 3, 4, 5, 6);
   const int threads = GENERATE(1, 2, 4);
   CAPTURE(implementation, threads);
@@ -55,7 +55,7 @@ TEST_CASE("1, 2 and 4 points are transformed as by hand, by every implementation
   CHECK(largest_difference(spectrum(options + "4", threads), four) < 1e-15);
 }
 
-TEST_CASE("the sum of the input is the first point, the alternating sum the middle one") {
+TEST_CASE("the first point is the input's sum, the middle one alternates") {
   const int threads = GENERATE(1, 8);
   const std::vector<double> x = input(1 << 14);
   const Spectrum found = spectrum("--impl 1 --points 2^14", threads);
@@ -82,7 +82,7 @@ TEST_CASE("results do not depend on the number of threads") {
   }
 }
 
-TEST_CASE("the hybrid in parallel gives the sequential hybrid's bits as long as the gangs work out of cache") {
+TEST_CASE("the parallel hybrid gives the sequential bits beyond cache") {
   const int implementation = GENERATE(2, 4, 5, 6);
   const std::string options = " --points 2^14 --cache-bytes 16KiB";  // 8 threads: 2048 points, 32 KiB each
   const Spectrum expected = spectrum("--impl 0" + options);
@@ -103,7 +103,7 @@ TEST_CASE("every implementation agrees with the direct transform on any team") {
   CHECK(outcome.output.find("of the direct transform") != std::string::npos);
 }
 
-TEST_CASE("half a million points come back within 1e-12, recursive and hybrid") {
+TEST_CASE("half a million points come back within 1e-12") {
   const int implementation = GENERATE(0, 1, 4);
   CAPTURE(implementation);
   const Outcome outcome = fft("--points 2^19 --impl " + std::to_string(implementation), "OMP_NUM_THREADS=2");
@@ -119,7 +119,7 @@ TEST_CASE("iterative and recursive transforms agree") {
   CHECK(largest_difference(recursive, iterative) < 1e-12 * std::abs(recursive[0]));
 }
 
-TEST_CASE("a team whose size is no power of two is refused before anything is computed") {
+TEST_CASE("a team that is no power of two is refused") {
   const Outcome outcome = fft("--points 64", "OMP_NUM_THREADS=6");
   CHECK(outcome.status == 2);
   CHECK(outcome.output.empty());
@@ -129,14 +129,14 @@ TEST_CASE("a team whose size is no power of two is refused before anything is co
   CHECK(fft("--points 64 --impl 0", "OMP_NUM_THREADS=6").status == 0);  // nothing to share out
 }
 
-TEST_CASE("as many threads as points are enough, more are refused") {
+TEST_CASE("a team may have as many threads as points, not more") {
   CHECK(fft("--points 8 --impl 1", "OMP_NUM_THREADS=8").status == 0);
   const Outcome outcome = fft("--points 4 --impl 1", "OMP_NUM_THREADS=8");
   CHECK(outcome.status == 2);
   CHECK(outcome.errors == "fft: 8 threads are too many for 4 points (OMP_NUM_THREADS, --points)\n");
 }
 
-TEST_CASE("a team cut short by the thread limit is counted as it is") {
+TEST_CASE("a team cut by the thread limit counts its actual size") {
   CHECK(fft("--points 64", "OMP_NUM_THREADS=8 OMP_THREAD_LIMIT=4").status == 0);
   CHECK(fft("--points 64", "OMP_NUM_THREADS=8 OMP_THREAD_LIMIT=3").status == 2);
 }
@@ -149,14 +149,14 @@ TEST_CASE("a wrong transform fails the check") {
   CHECK(is_one_line(outcome.errors));
 }
 
-TEST_CASE("block placement is asked for by implementations 3 and 4 alone") {
+TEST_CASE("only implementations 3 and 4 ask for block placement") {
   const int implementation = GENERATE(0, 1, 2, 3, 4);
   const Outcome outcome = fft("--points 1024 --impl " + std::to_string(implementation), preload("placement_runtime"));
   CHECK(outcome.status == 0);
   CHECK(outcome.errors == (implementation < 3 ? "" : "galloc 16384 1\ngalloc 16384 1\ngfree\ngfree\n"));
 }
 
-TEST_CASE("bad usage is one line that says why, and status 2") {
+TEST_CASE("fft reports bad usage in one line, with status 2") {
   const auto [options, why] = GENERATE(table<std::string, std::string>({
       {"--impl 7", "--impl '7' is not a whole number from 0 to 6"},
       {"--points 0", "--points '0' is not"},
@@ -171,7 +171,7 @@ TEST_CASE("bad usage is one line that says why, and status 2") {
   check_refused("fft", options, why);
 }
 
-TEST_CASE("the help names every implementation") {
+TEST_CASE("fft's help names every implementation") {
   const Outcome outcome = fft("--help");
   CHECK(outcome.status == 0);
   for (const char* name : {"0  sequential hybrid", "1  parallel", "2  1,", "3  1 with", "4  2 with"}) {

@@ -18,13 +18,13 @@ Grid grid_after(const std::string& options, int threads = 1) {
 
 }  // namespace
 
-TEST_CASE("one step on 3 x 3 makes the only inner point the mean of its four edges") {
+TEST_CASE("one step on 3 x 3 averages the four edges") {
   CHECK(grid_after("--impl 0 --size 3 --iterations 1") == Grid{100, 100, 100,  //
                                                                0, 25, 0,       //
                                                                0, 0, 0});
 }
 
-TEST_CASE("no step leaves the grid as it began") {
+TEST_CASE("zero steps leave the grid unchanged") {
   CHECK(grid_after("--impl 4 --size 3 --iterations 0") == Grid{100, 100, 100, 0, 0, 0, 0, 0, 0});
 }
 
@@ -37,7 +37,7 @@ TEST_CASE("two steps on 4 x 4 use only old values in each") {
                                                                0, 0, 0, 0});
 }
 
-TEST_CASE("hot edges are the ones asked for") {
+TEST_CASE("hot edges are the requested ones") {
   // (left 100)/4 = 25; nothing; (left 100 + bottom 100)/4 = 50; (bottom 100)/4 = 25.
   CHECK(grid_after("--impl 0 --size 4 --iterations 1 --hot left,bottom") == Grid{100, 0, 0, 0,    //
                                                                                  100, 25, 0, 0,   //
@@ -48,7 +48,7 @@ TEST_CASE("hot edges are the ones asked for") {
   CHECK(grid_after("--impl 0 --size 3 --iterations 9 --hot none") == Grid(9, 0.0));
 }
 
-TEST_CASE("every implementation gives the sequential grid to the bit, on any number of threads") {
+TEST_CASE("every implementation gives the sequential grid's bits on any team") {
   const int implementation = GENERATE(1, 2, 3, 4, 5, 6);
   // 5: fewer rows than threads; 67: odd, and no multiple of any team; 64: rows of an eighth of a page.
   const int size = GENERATE(3, 5, 64, 67);
@@ -61,14 +61,14 @@ TEST_CASE("every implementation gives the sequential grid to the bit, on any num
   }
 }
 
-TEST_CASE("an even and an odd number of steps end in the right grid") {
+TEST_CASE("even and odd numbers of steps end in the right grid") {
   const int implementation = GENERATE(1, 2, 3, 4, 5, 6);
   const std::string iterations = GENERATE("1", "2");
   const std::string options = " --size 10 --iterations " + iterations;
   CHECK(grid_after("--impl " + std::to_string(implementation) + options, 2) == grid_after("--impl 0" + options));
 }
 
-TEST_CASE("the hash tells grids apart, and is that of FNV-1a") {
+TEST_CASE("the hash distinguishes grids and is FNV-1a") {
   const auto hash_of = [](const std::string& options) {
     const std::string output = laplace(options + " --no-check --hash").output;
     const auto at = output.find("hash: ");
@@ -86,21 +86,21 @@ TEST_CASE("the hash tells grids apart, and is that of FNV-1a") {
   CHECK(hash_of("--size 3 --hot none") == std::string(16 - digits.size(), '0') + digits);
 }
 
-TEST_CASE("without the check the time is reported and nothing compared") {
+TEST_CASE("without the check only the time is reported") {
   const Outcome outcome = laplace("--size 8 --no-check");
   CHECK(outcome.status == 0);
   CHECK(outcome.output.find("time: ") != std::string::npos);
   CHECK(outcome.output.find("check") == std::string::npos);
 }
 
-TEST_CASE("a wrong grid fails the check: status 1 and the first wrong element") {
+TEST_CASE("a wrong grid fails the check at its first wrong element") {
   // Under this run-time no parallel region runs, so the grid stays as it began.
   const Outcome outcome = laplace("--size 8 --iterations 1 --impl 4", preload("broken_runtime"));
   CHECK(outcome.status == 1);
   CHECK(outcome.errors == "laplace: check failed: row 1, column 1 is 0 where the sequential grid has 25\n");
 }
 
-TEST_CASE("a run-time that cannot allocate or place ends the run with status 1") {
+TEST_CASE("a run-time without memory or placement fails with status 1") {
   const std::string refusing = preload("placement_runtime") + " PLACEMENT_HOMES=refuse";
   const Outcome allocation = laplace("--size 8 --impl 4", refusing);
   CHECK(allocation.status == 1);
@@ -110,7 +110,7 @@ TEST_CASE("a run-time that cannot allocate or place ends the run with status 1")
   CHECK(mapping.errors.find("laplace: the run-time refused to place") != std::string::npos);
 }
 
-TEST_CASE("placement is asked for by implementations 3 to 6 alone, for the bytes in use") {
+TEST_CASE("implementations 3 to 6 ask for placement of the used bytes") {
   const auto asked = [](int implementation) {
     const Outcome outcome =
         laplace("--size 100 --iterations 1 --impl " + std::to_string(implementation), preload("placement_runtime"));
@@ -123,7 +123,7 @@ TEST_CASE("placement is asked for by implementations 3 to 6 alone, for the bytes
   for (const int implementation : {5, 6}) CHECK(asked(implementation) == "map 80000 1\nmap 80000 1\n");
 }
 
-TEST_CASE("bad usage is one line that says why, and status 2") {
+TEST_CASE("laplace reports bad usage in one line, with status 2") {
   const auto [options, why] = GENERATE(table<std::string, std::string>({
       {"--impl 7", "--impl '7' is not a whole number from 0 to 6"},
       {"--impl -1", "--impl '-1' is not"},
@@ -146,7 +146,7 @@ TEST_CASE("bad usage is one line that says why, and status 2") {
   check_refused("laplace", options, why);
 }
 
-TEST_CASE("a grid that cannot be written is a failed run") {
+TEST_CASE("a grid that cannot be written fails the run") {
   const Outcome outcome = laplace("--size 8 --output /nonexistent/grid");
   CHECK(outcome.status == 1);
   CHECK(outcome.errors == "laplace: cannot write '/nonexistent/grid': No such file or directory\n");
@@ -155,7 +155,7 @@ TEST_CASE("a grid that cannot be written is a failed run") {
   CHECK(full.errors.find("No space left on device") != std::string::npos);
 }
 
-TEST_CASE("the help names every implementation") {
+TEST_CASE("laplace's help names every implementation") {
   const Outcome outcome = laplace("--help");
   CHECK(outcome.status == 0);
   for (const char* name : {"0  sequential", "1  naive", "2  barrier", "3  locality", "4  locality and", "5  affinity",

@@ -42,7 +42,7 @@ Matrix expected(std::size_t n) {
 
 }  // namespace
 
-TEST_CASE("the factors of 2 x 2 are those by hand") {
+TEST_CASE("the factors of 2 x 2 match hand arithmetic") {
   // 7919 = 856 and 104729 = 802 modulo 1009: the matrix is (2, 802/1009; 856/1009, 2 + 649/1009).
   const double lower = 856.0 / 1009 / 2;
   CHECK(factors("--impl 0 --size 2 --block 1") ==
@@ -50,7 +50,7 @@ TEST_CASE("the factors of 2 x 2 are those by hand") {
   CHECK(factors("--size 1 --block 4") == Matrix{1});
 }
 
-TEST_CASE("blocks of any size give the factors that sums give") {
+TEST_CASE("blocks of any size give the factors of plain sums") {
   const std::size_t n = GENERATE(7, 24);
   const Matrix wanted = expected(n);
   for (const char* block : {"1", "3", "4", "7", "24", "32"}) {
@@ -60,7 +60,7 @@ TEST_CASE("blocks of any size give the factors that sums give") {
   }
 }
 
-TEST_CASE("parallel factors are the sequential ones to the bit, on any number of threads") {
+TEST_CASE("parallel factors have the sequential bits on any team") {
   // A block for each thread and less; sides that no grid of threads divides.
   const std::string size = GENERATE("--size 9 --block 8", "--size 100 --block 16", "--size 61 --block 5");
   const Matrix sequential = factors("--impl 0 " + size);
@@ -70,7 +70,7 @@ TEST_CASE("parallel factors are the sequential ones to the bit, on any number of
   }
 }
 
-TEST_CASE("a matrix that was not factorised fails the check") {
+TEST_CASE("an unfactorised matrix fails the check") {
   // Under this run-time no parallel region runs.
   const Outcome outcome = run(preload("broken_runtime"), program("lu") + " --size 8 --block 2");
   CHECK(outcome.status == 1);
@@ -78,7 +78,7 @@ TEST_CASE("a matrix that was not factorised fails the check") {
   CHECK(outcome.errors.rfind("lu: check failed: row 1 of the factors' product", 0) == 0);
 }
 
-TEST_CASE("blocks are asked for by blocks of pages, a part for each thread") {
+TEST_CASE("lu asks for blocks of pages, a part for each thread") {
   // 5 x 5 blocks of 32 KiB on 2 threads, in columns 0, 2, 4 and 1, 3: 15 blocks and 8 KiB for either.
   const Outcome outcome =
       run(preload("placement_runtime") + " OMP_NUM_THREADS=2", program("lu") + " --size 260 --block 64 --no-check");

@@ -13,12 +13,12 @@ Matrix product(const std::string& options, int threads = 1) {
 
 }  // namespace
 
-TEST_CASE("the product of 2 x 2 is that by hand") {
+TEST_CASE("the product of 2 x 2 matches hand arithmetic") {
   // (0, 5; 3, 1) times the transpose of (0, 7; 1, 1).
   CHECK(product("--impl 0 --size 2") == Matrix{35, 5, 7, 4});
 }
 
-TEST_CASE("the product is the same on any number of threads, also where they do not divide the rows") {
+TEST_CASE("the product is the same for any number of threads") {
   const std::string size = GENERATE("--size 1", "--size 5", "--size 33", "--size 100");
   const Matrix sequential = product("--impl 0 " + size);
   for (const int threads : {1, 2, 3, 4, 8}) {
@@ -27,7 +27,7 @@ TEST_CASE("the product is the same on any number of threads, also where they do 
   }
 }
 
-TEST_CASE("a product that was not computed fails the check") {
+TEST_CASE("a missing product fails the check") {
   // Under this run-time no parallel region runs.
   const Outcome outcome = run(preload("broken_runtime"), program("mm") + " --size 64");
   CHECK(outcome.status == 1);
@@ -35,7 +35,7 @@ TEST_CASE("a product that was not computed fails the check") {
   CHECK(outcome.errors.rfind("mm: check failed: row 0 has the weighted sum ", 0) == 0);
 }
 
-TEST_CASE("matrices are asked for by blocks of pages, as many for each thread") {
+TEST_CASE("mm asks for blocks of pages, as many for each thread") {
   // 300 x 300 floats are 360000 bytes: 30 pages for each of 3 threads.
   const Outcome outcome =
       run(preload("placement_runtime") + " OMP_NUM_THREADS=3", program("mm") + " --size 300 --no-check");

@@ -15,7 +15,7 @@ std::string any_probe() {
 
 }  // namespace
 
-TEST_CASE("under an ordinary run-time placement allocates whole pages and divides rows equally") {
+TEST_CASE("an ordinary run-time allocates whole pages and divides rows equally") {
   const std::string probe = any_probe();
   CAPTURE(probe);
   const Outcome outcome = run("", probe);
@@ -25,7 +25,7 @@ TEST_CASE("under an ordinary run-time placement allocates whole pages and divide
   CHECK(outcome.errors.empty());
 }
 
-TEST_CASE("shares of the longest loop follow each other from its first iteration to its last") {
+TEST_CASE("shares of the longest loop adjoin from first to last iteration") {
   constexpr long first = std::numeric_limits<long>::min(), last = std::numeric_limits<long>::max();
   for (const int parts : {1, 3, 4, 7}) {
     long next = first;
@@ -39,7 +39,7 @@ TEST_CASE("shares of the longest loop follow each other from its first iteration
   }
 }
 
-TEST_CASE("a preloaded run-time is asked, by position-independent and by fixed code") {
+TEST_CASE("a preloaded run-time is called from position-independent and fixed code") {
   const std::string probe = any_probe();
   CAPTURE(probe);
   const Outcome outcome = run(preload("placement_runtime"), probe);
@@ -63,7 +63,7 @@ TEST_CASE("Fortran reaches the same calls, and counts columns from 1") {
 }
 #endif
 
-TEST_CASE("affinity shares out each row once, however the pages are placed") {
+TEST_CASE("affinity distributes each row once, for any placement") {
   // A row that no thread or two threads computed would fail the program's check against the sequential grid.
   const std::string homes = GENERATE("rows", "scattered");
   const int implementation = GENERATE(5, 6);

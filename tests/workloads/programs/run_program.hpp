@@ -1,4 +1,4 @@
-/// Runs a command as a user would, and collects what it says.
+/// Runs a command as a user would, and collects its output.
 #pragma once
 
 #include <sys/wait.h>
@@ -49,7 +49,7 @@ inline std::string program(const std::string& name) {
   return std::string(SDSM_BINARY_DIR) + "/workloads/" + name;
 }
 
-/// What `--output` gives after a run of a program whose own check passed, saying so in these words.
+/// Returns the file of `--output` after a run of a program whose own check passed with these words.
 template <typename Value>
 std::vector<Value> result_of(const std::string& name, const std::string& options, int threads,
                              const std::string& check) {

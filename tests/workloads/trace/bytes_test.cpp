@@ -65,7 +65,7 @@ TEST_CASE("a number of 64 bits is read, one of 65 refused") {
   CHECK_THROWS_AS(read_varint(cursor), ContentError);
 }
 
-TEST_CASE("zigzag puts small negative numbers among the small ones") {
+TEST_CASE("zigzag keeps small negative numbers small") {
   CHECK(zigzag(0) == 0);
   CHECK(zigzag(-1) == 1);
   CHECK(zigzag(1) == 2);
@@ -74,7 +74,7 @@ TEST_CASE("zigzag puts small negative numbers among the small ones") {
   CHECK(unzigzag(zigzag(number)) == number);
 }
 
-TEST_CASE("CRC-32 of 123456789 is cbf43926, in one go and in two") {
+TEST_CASE("the CRC-32 of 123456789 is cbf43926, whole or in two parts") {
   const std::string_view text = "123456789";
   const std::span bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
   CHECK(crc32(bytes) == 0xcbf43926);
@@ -117,7 +117,7 @@ TEST_CASE("two sweeps through one array keep a stream each") {
   CHECK(decoded(encoded(runs), runs.size()) == runs);
 }
 
-TEST_CASE("a run that leaves its region, or changes what cannot be, is refused") {
+TEST_CASE("a run with an impossible place or change is refused") {
   const auto refused = [](const Bytes8& bytes) { CHECK_THROWS_AS(decoded(bytes, 1), ContentError); };
   refused({0x18, 0x80, 0x80, 0x80, 0x01, 1});     // page far past the region's 10000
   refused({0x10, 0x91, 0x4e});                    // 10001 pages from page 0
@@ -138,7 +138,7 @@ TEST_CASE("a position past 255 is refused") {
   CHECK_THROWS_AS(decoded({0x60, 250, 0x60, 6}, 2), ContentError);
 }
 
-TEST_CASE("lines take a head of form and ends, and what the form needs") {
+TEST_CASE("lines take a head of form and ends, plus the form's bytes") {
   const auto check = [](const ChangedLines& changed, const Bytes8& expected) {
     Bytes8 bytes;
     write_value(bytes, changed);
@@ -165,7 +165,7 @@ TEST_CASE("lines take a head of form and ends, and what the form needs") {
   check({}, {0x02, 0x00});
 }
 
-TEST_CASE("lines that lie beyond the page, or begin with no form, are refused") {
+TEST_CASE("lines beyond the page, or of no form, are refused") {
   for (const Bytes8& bytes : {Bytes8{0xf3, 0x07}, Bytes8{0x10, 0x00}, Bytes8{0x12, 0x55}}) {
     Bytes8 padded = bytes;
     padded.resize(32);
@@ -175,8 +175,8 @@ TEST_CASE("lines that lie beyond the page, or begin with no form, are refused") 
   }
 }
 
-TEST_CASE("a section holds only what the stream's page before did not foretell") {
-  // Rows of two pages: their lines alternate. What follows each is unknown once.
+TEST_CASE("a section holds only values that the last page did not predict") {
+  // Rows of two pages: their lines alternate. Each value's successor is unknown once.
   const ChangedLines one{~std::uint64_t{0}, false, true};
   const ChangedLines two{~std::uint64_t{0}, true, false};
   PageEncoder<ChangedLines> encoder;
@@ -189,7 +189,7 @@ TEST_CASE("a section holds only what the stream's page before did not foretell")
   // Nine bytes: three times none right and a group of all lines, for `one` at the begin, `two` after it, `one` after
   // it.
   CHECK(section == Bytes8{9, 0, 0x0b, 0xfc, 0, 0x07, 0xfc, 0, 0x0b, 0xfc});
-  // As the next piece is foretold, it has no section.
+  // The next piece is predicted entirely, so it has no section.
   encoder.add(1, one, 1);
   Bytes8 next;
   encoder.finish(next);
@@ -206,12 +206,12 @@ TEST_CASE("a section holds only what the stream's page before did not foretell")
   decoder.finish();
 }
 
-TEST_CASE("pages that go on alike are passed in one step") {
+TEST_CASE("equal pages are passed in one step") {
   PageEncoder<std::uint32_t> encoder;
   encoder.add(0, 300, 1'000'000'000'000);
   Bytes8 section;
   encoder.finish(section);
-  // Site 300 after what was before, and after itself.
+  // Site 300 follows an earlier value, and itself.
   CHECK(section == Bytes8{6, 0, 0xac, 0x02, 0, 0xac, 0x02});
   section.resize(section.size() + 32);
   PageDecoder<std::uint32_t> decoder;

@@ -57,7 +57,7 @@ FileBytes bytes_of(const Scratch& scratch, const Trace& trace) {
   return load(scratch / "written.trace");
 }
 
-/// What happens to bytes: a bit turns, bytes change, vanish, appear, move, or come from elsewhere.
+/// Kinds of damage: a bit turns, bytes change, vanish, appear, move, or come from elsewhere.
 void damage(std::mt19937_64& random, FileBytes& bytes, const FileBytes& other) {
   const auto span = [&](const FileBytes& in) {
     const std::size_t from = below(random, in.size() + 1);
@@ -92,7 +92,7 @@ void damage(std::mt19937_64& random, FileBytes& bytes, const FileBytes& other) {
   }
 }
 
-/// Valid is what the writer takes and the reader gives back unchanged. (What was read of format 1 lacks lines.)
+/// A trace is valid if the writer takes it and the reader returns it unchanged. (Format 1 lacks lines.)
 void require_valid(const Scratch& scratch, Trace trace) {
   for (auto& intervals : trace.threads) {
     for (Interval& interval : intervals) {
@@ -251,7 +251,7 @@ FileBytes with_another_value_in_the_footer(std::mt19937_64& random, const FileBy
 
 }  // namespace
 
-TEST_CASE("a file cut short anywhere is refused") {
+TEST_CASE("a truncated file is refused, wherever it ends") {
   const Scratch scratch;
   const FileBytes whole = bytes_of(scratch, small_trace());
   for (std::size_t size = 0; size < whole.size(); ++size) {
@@ -260,7 +260,7 @@ TEST_CASE("a file cut short anywhere is refused") {
   }
 }
 
-TEST_CASE("a turned bit anywhere is found out or changes nothing") {
+TEST_CASE("a flipped bit is detected or harmless") {
   const Scratch scratch;
   const FileBytes whole = bytes_of(scratch, small_trace());
   int harmless = 0;
@@ -284,7 +284,7 @@ TEST_CASE("damaged files are refused or read as they were") {
   });
 }
 
-TEST_CASE("the head of one file with the tail of another is refused or is one of them") {
+TEST_CASE("heads and tails of two files are refused or match one") {
   campaign(fuzzed_traces(), 1000, 2, true, [](auto& random, const FileBytes& file, const FileBytes& other) {
     FileBytes bytes(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(below(random, file.size())));
     bytes.insert(bytes.end(), other.begin() + static_cast<std::ptrdiff_t>(below(random, other.size())), other.end());
@@ -292,11 +292,11 @@ TEST_CASE("the head of one file with the tail of another is refused or is one of
   });
 }
 
-TEST_CASE("damaged blocks under right checksums are refused or are valid traces") {
+TEST_CASE("damaged blocks with right checksums are refused or valid traces") {
   campaign(fuzzed_traces(), 2000, 3, false, with_damaged_blocks);
 }
 
-TEST_CASE("blocks that move, double or vanish under right checksums are refused or make valid traces") {
+TEST_CASE("moved, doubled or missing blocks are refused or valid traces") {
   campaign(fuzzed_traces(), 2000, 4, false, [](auto& random, const FileBytes& file, const FileBytes& other) {
     Parts parts = take_apart(file);
     const Parts others = take_apart(other);
@@ -313,7 +313,7 @@ TEST_CASE("blocks that move, double or vanish under right checksums are refused 
   });
 }
 
-TEST_CASE("a damaged footer under a right checksum is refused or makes a valid trace") {
+TEST_CASE("a damaged footer with a right checksum is refused or valid") {
   campaign(fuzzed_traces(), 2000, 5, false, [](auto& random, const FileBytes& file, const FileBytes& other) {
     const Parts parts = take_apart(file);
     const std::string text = footer_text(parts);
@@ -324,12 +324,11 @@ TEST_CASE("a damaged footer under a right checksum is refused or makes a valid t
   });
 }
 
-TEST_CASE("a footer with a wrong value under a right checksum is refused or makes a valid trace") {
+TEST_CASE("wrong footer values with a right checksum are refused or valid") {
   campaign(fuzzed_traces(), 4000, 6, false, with_another_value_in_the_footer);
 }
 
-TEST_CASE("files that were damaged under right checksums and are read all the same, for the commands to play",
-          "[.forged]") {
+TEST_CASE("readable damaged files are kept for the commands to play", "[.forged]") {
   const char* folder = std::getenv("SDSM_FORGED");  // beside real traces, of which they are made
   REQUIRE(folder != nullptr);
   const Scratch scratch;
@@ -358,7 +357,7 @@ TEST_CASE("files that were damaged under right checksums and are read all the sa
   }
 }
 
-TEST_CASE("a wrong trailer under a right checksum is refused") {
+TEST_CASE("a wrong trailer with a right checksum is refused") {
   const Scratch scratch;
   const FileBytes whole = bytes_of(scratch, small_trace());
   const std::size_t trailer = whole.size() - trailer_bytes;
@@ -387,7 +386,7 @@ TEST_CASE("a wrong trailer under a right checksum is refused") {
   CHECK_FALSE(with({offset, stored, 0xffff'ffff}));
 }
 
-TEST_CASE("an error names the file, the byte and what is wrong there") {
+TEST_CASE("an error names the file, the byte and the problem") {
   const Scratch scratch;
   const FileBytes whole = bytes_of(scratch, small_trace());
   const auto starts = [](const std::string& text, const std::string& start) {
@@ -419,7 +418,7 @@ TEST_CASE("an error names the file, the byte and what is wrong there") {
   starts(error_of(scratch, put_together(parts)), ": byte 16: block 0 (thread 0), byte ");
 }
 
-TEST_CASE("a number of runs or pages that a file cannot hold asks for no memory") {
+TEST_CASE("impossible numbers of runs or pages allocate no memory") {
   const Scratch scratch;
   Parts parts = take_apart(bytes_of(
       scratch,
@@ -438,7 +437,7 @@ TEST_CASE("a number of runs or pages that a file cannot hold asks for no memory"
   CHECK(error_of(scratch, put_together(parts)).find("goes on behind the block") != std::string::npos);
 }
 
-TEST_CASE("sections of lines and sites hold what there is of pages, no more") {
+TEST_CASE("sections of lines and sites hold no more than the pages") {
   const Scratch scratch;
   Trace trace{.header = header_for(1), .regions = heap_blocks(1, 10), .threads = {{}}};
   trace.header.sites = {{"a", 1}, {"a", 2}};
@@ -464,13 +463,13 @@ TEST_CASE("sections of lines and sites hold what there is of pages, no more") {
   CHECK(error_with({2, 0, 0x23, 4, 0, 1, 0, 1}) == "a section of lines or sites that ends amid a page");
   CHECK(error_with({6, 0, 0x23, 4, 0, 0x23, 0, 4, 0, 1, 0, 1}).find("no page has 1 changed words in 1 runs") == 0);
   CHECK(error_with({6, 0, 0x23, 0, 0, 0x23, 0, 4, 0, 1, 0, 2}) == "site 2, but the trace has 2");
-  // A simulation passes over what it does not need.
+  // A simulation skips what it does not need.
   store(put_together(parts), scratch / "a.trace");
   const File file(scratch / "a.trace");
   CHECK(file.thread(0).next()->touches == trace.threads[0][0].touches);
 }
 
-TEST_CASE("lines of far more pages than a file of its size tells of are refused before they take long") {
+TEST_CASE("lines of far too many pages are refused quickly") {
   const Scratch scratch;
   constexpr std::uint32_t pages = 1U << 20;
   Trace trace{.header = header_for(max_threads),
@@ -502,7 +501,7 @@ TEST_CASE("lines of far more pages than a file of its size tells of are refused 
   CHECK_THROWS_WITH(read_all(), ContainsSubstring("than a file of this size tells of"));
 }
 
-TEST_CASE("names of sites' files that are repeated without end are refused before they take memory") {
+TEST_CASE("repeated names of sites' files are refused before they take memory") {
   const Scratch scratch;
   Parts parts = take_apart(bytes_of(scratch, small_trace()));
   const auto with_sites = [&](std::size_t sites) {
@@ -515,7 +514,7 @@ TEST_CASE("names of sites' files that are repeated without end are refused befor
   CHECK(with_sites(257));
 }
 
-TEST_CASE("a team has a number above 0 that fits 32 bits, or none") {
+TEST_CASE("a team number is above 0 and fits 32 bits") {
   const Scratch scratch;
   Trace trace{.header = header_for(2), .regions = {}, .threads = {{}, {}}};
   trace.threads[0] = {{.end = {.kind = EventKind::barrier, .value = 2, .team = 300}}};
@@ -528,7 +527,7 @@ TEST_CASE("a team has a number above 0 that fits 32 bits, or none") {
   CHECK(error_of(scratch, put_together(parts)).find("team 4294967296") != std::string::npos);
 }
 
-TEST_CASE("an interval that is begun and not ended is refused") {
+TEST_CASE("an unfinished interval is refused") {
   const Scratch scratch;
   Parts parts = take_apart(bytes_of(
       scratch,
@@ -554,7 +553,7 @@ TEST_CASE("an interval that is begun and not ended is refused") {
   CHECK(error_of(scratch, put_together(wrong)).find("position that goes back") != std::string::npos);
 }
 
-TEST_CASE("two sound blocks in each other's place are refused by the footer's checksums") {
+TEST_CASE("the footer's checksums detect two exchanged blocks") {
   const Scratch scratch;
   Trace trace{.header = header_for(1), .regions = {}, .threads = {{}}};
   for (std::uint64_t ns : {1, 2}) trace.threads[0].push_back({.compute_ns = ns, .end = {.kind = EventKind::flush}});
@@ -568,7 +567,7 @@ TEST_CASE("two sound blocks in each other's place are refused by the footer's ch
   CHECK(error_of(scratch, put_together(parts, footer)).find("checksum is not the footer's") != std::string::npos);
 }
 
-TEST_CASE("totals that the blocks do not have are refused after the last interval") {
+TEST_CASE("wrong totals are refused after the last interval") {
   const Scratch scratch;
   const Parts parts = take_apart(bytes_of(scratch, small_trace()));
   const auto* key = GENERATE("touch_runs", "page_touches", "compute_ns");
@@ -580,7 +579,7 @@ TEST_CASE("totals that the blocks do not have are refused after the last interva
   CHECK(error_of(scratch, put_together(wrong)).find("counts other events") != std::string::npos);
 }
 
-TEST_CASE("a thread's intervals are those of its blocks, together and block by block") {
+TEST_CASE("a thread's intervals are those of its blocks") {
   const Scratch scratch;
   Parts parts = take_apart(bytes_of(scratch, small_trace()));
   parts.footer["threads"][1]["intervals"] = 7;
@@ -599,7 +598,7 @@ TEST_CASE("a thread's intervals are those of its blocks, together and block by b
   CHECK(error_of(scratch, put_together(parts)).find("1 intervals instead of 2") != std::string::npos);
 }
 
-TEST_CASE("compute times whose sum is over a thread's limit are refused") {
+TEST_CASE("compute times beyond a thread's limit are refused") {
   const Scratch scratch;
   Trace trace{.header = header_for(1), .regions = {}, .threads = {{}}};
   trace.threads[0] = {{.compute_ns = max_compute_ns - 1, .end = {.kind = EventKind::flush}},
@@ -612,13 +611,13 @@ TEST_CASE("compute times whose sum is over a thread's limit are refused") {
   CHECK(error_of(scratch, put_together(parts)).find("more compute time than fits") != std::string::npos);
 }
 
-TEST_CASE("a footer of brackets alone is refused before it takes memory") {
+TEST_CASE("a footer of brackets is refused before it takes memory") {
   const Scratch scratch;
   CHECK(error_of(scratch, put_together(Parts{}, std::string(10'000'000, '['))).find("nested too deep") !=
         std::string::npos);
 }
 
-TEST_CASE("an error comes again when the next interval is asked for again") {
+TEST_CASE("an error repeats at the next call") {
   const Scratch scratch;
   FileBytes bytes = bytes_of(scratch, small_trace());
   bytes[30] ^= 0x10;
@@ -638,7 +637,7 @@ TEST_CASE("a file that shrinks while it is read is refused") {
   CHECK_THROWS_AS(file.thread(0).next(), FormatError);
 }
 
-TEST_CASE("what is no regular file is refused without waiting") {
+TEST_CASE("an irregular file is refused without waiting") {
   const Scratch scratch;
   CHECK_THROWS_AS(File(scratch / "missing.trace"), std::system_error);
   CHECK_THROWS_AS(File(scratch / ""), FormatError);

@@ -23,7 +23,7 @@ std::vector<json> dumped(const Trace& trace) {
 
 }  // namespace
 
-TEST_CASE("a dump is the header, the regions, and each thread's intervals, a line each") {
+TEST_CASE("a dump has a line for header, regions and each interval") {
   const std::vector<json> lines = dumped(small_trace());
   REQUIRE(lines.size() == 1 + 3 + 5 + 6);
   CHECK(lines[0]["type"] == "header");
@@ -54,7 +54,7 @@ TEST_CASE("a dump stops when nobody reads it") {
   CHECK_THROWS_AS(dump(File(scratch / "a.trace"), out), std::runtime_error);
 }
 
-TEST_CASE("info gives totals by thread and together, and bytes per page touch") {
+TEST_CASE("info gives totals by thread and together, and bytes per touch") {
   const Scratch scratch;
   write(small_trace(), scratch / "a.trace");
   const json result = info(File(scratch / "a.trace"));
@@ -77,7 +77,7 @@ TEST_CASE("info gives totals by thread and together, and bytes per page touch") 
   CHECK(result["bytes_per_page_touch"].get<double>() == Approx(static_cast<double>(bytes) / 2158));
 }
 
-TEST_CASE("info of a trace without touches has no bytes per page touch") {
+TEST_CASE("info of a trace without touches has no bytes per touch") {
   const Scratch scratch;
   write({.header = header_for(1), .regions = {}, .threads = {{}}}, scratch / "a.trace");
   CHECK(info(File(scratch / "a.trace"))["bytes_per_page_touch"].is_null());

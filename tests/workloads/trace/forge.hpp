@@ -1,5 +1,5 @@
-/// Takes trace files apart and puts them together again with other content under right checksums, as no disk error but
-/// a faulty or hostile writer would: what a reader meets behind the checksums.
+/// Takes trace files apart and rebuilds them with other content under right checksums, as a faulty or hostile writer
+/// would: tests of what the reader checks beyond checksums.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct Parts {
 
 Parts take_apart(const FileBytes& file);
 FileBytes put_together(const Parts& parts);
-/// The same with a footer of any text.
+/// Rebuilds the file with any footer text.
 FileBytes put_together(const Parts& parts, const std::string& footer_text);
 /// The footer's text as put_together(parts) writes it.
 std::string footer_text(const Parts& parts);

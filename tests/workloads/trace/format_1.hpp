@@ -6,7 +6,7 @@
 
 namespace sdsm::trace {
 
-/// What of `trace` format 1 can say: no lines, sites, teams, unseen calls, sources of clocks.
+/// Returns the part of `trace` that format 1 can hold: no lines, sites, teams, unseen calls, sources of clocks.
 Trace as_format_1(Trace trace);
 
 /// The file as the last writer of format 1 wrote it, but for the order of different threads' blocks.

@@ -33,19 +33,19 @@ constexpr Change whole{1024, 1};
 
 }  // namespace
 
-TEST_CASE("a larger page is read where the first of its parts is, and the others are no touches of their own") {
+TEST_CASE("a larger page is read once, at its first part's read") {
   CHECK(merged({reads(0), reads(1, 1, 9), reads(5, 3, 200)}, {}, kib(8)) == std::vector{reads(0), reads(2, 2, 200)});
   CHECK(merged({reads(0, 16)}, {}, kib(64)) == std::vector{reads(0)});
   CHECK(merged({reads(0, 17)}, {}, kib(16)) == std::vector{reads(0, 5)});
 }
 
-TEST_CASE("a part that is written makes the larger page written, and a read behind that is none") {
+TEST_CASE("a written part makes the larger page written, without later reads") {
   CHECK(merged({reads(1, 1, 3), writes(0, whole, 1, 7)}, {}, kib(8)) ==
         std::vector{reads(0, 1, 3), writes(0, whole, 1, 7)});
   CHECK(merged({writes(0, whole, 1, 3), reads(1, 1, 7)}, {}, kib(8)) == std::vector{writes(0, whole, 1, 3)});
 }
 
-TEST_CASE("runs of changed words that meet where parts do are one") {
+TEST_CASE("runs of changed words join where parts meet") {
   // Two whole parts: 2048 words in one run. Four: 4096.
   CHECK(merged({writes(0, whole, 2)}, {}, kib(8)) == std::vector{writes(0, {2048, 1})});
   CHECK(merged({writes(0, whole, 4)}, {}, kib(16)) == std::vector{writes(0, {4096, 1})});
@@ -58,16 +58,16 @@ TEST_CASE("runs of changed words that meet where parts do are one") {
   CHECK(of(true, true) == std::vector{writes(0, {30, 4})});
   CHECK(of(true, false) == std::vector{writes(0, {30, 5})});
   CHECK(of(false, true) == std::vector{writes(0, {30, 5})});
-  // In the other order of touches they meet all the same; at a boundary of pages nothing meets.
+  // They join in the other order of touches, too; at a boundary of pages nothing joins.
   CHECK(merged({writes(1, second), writes(0, first)}, {{{1, true, false}, 1}, {{1, false, true}, 1}}, kib(8)) ==
         std::vector{writes(0, {30, 4})});
   CHECK(merged({writes(1, first), writes(2, second)}, {{{1, false, true}, 1}, {{1, true, false}, 1}}, kib(8)) ==
         std::vector{writes(0, first), writes(1, second)});
-  // What did not change meets nothing.
+  // An unchanged part joins nothing.
   CHECK(merged({writes(0, whole), writes(1, {})}, {}, kib(8)) == std::vector{writes(0, whole)});
 }
 
-TEST_CASE("larger pages lie on multiples of their size in memory, whatever page a region begins with") {
+TEST_CASE("larger pages lie on multiples of their size, whatever the region") {
   // Region page 0 lies 3 pages behind a boundary of 64 KiB: with it ends a page of 16 KiB, and half of one of 8.
   CHECK(merged({reads(0), reads(1)}, {}, kib(16), 3) == std::vector{reads(0, 2)});
   CHECK(merged({reads(0), reads(1)}, {}, kib(8), 3) == std::vector{reads(0, 2)});
@@ -82,13 +82,13 @@ TEST_CASE("larger pages lie on multiples of their size in memory, whatever page 
   CHECK(pages(5, 0, kib(4)) == 5);
 }
 
-TEST_CASE("an atomic operation is on the larger page that holds its byte") {
+TEST_CASE("an atomic operation is on the larger page of its byte") {
   LargerPages pages({region(10, 1)}, kib(8));
   const Interval interval{.end = {EventKind::atomic, 1, 0, 4096 + 8}};
   CHECK(pages.of(interval).end.value == 2 * 4096 + 8);  // page 1, of the region's pages of 8 KiB from its first on
 }
 
-TEST_CASE("drawn intervals: the words, runs and first touches of larger pages are those of the memory itself") {
+TEST_CASE("larger pages of random intervals match a model of the memory") {
   for (std::uint32_t seed = 1; seed <= 40; ++seed) {
     std::mt19937 random(seed);
     constexpr std::size_t pages = 40, page_words = 1024;
@@ -153,7 +153,7 @@ TEST_CASE("drawn intervals: the words, runs and first touches of larger pages ar
   }
 }
 
-TEST_CASE("a page has 4096 times a power of two bytes, up to 64 KiB") {
+TEST_CASE("a page has 4096 times a power of two bytes") {
   CHECK(parse_page_size("8KiB") == Bytes{8192});
   CHECK(parse_page_size("8192") == Bytes{8192});
   CHECK(parse_page_size("4096B") == Bytes{4096});

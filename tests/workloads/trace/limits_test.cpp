@@ -5,7 +5,7 @@
 using namespace sdsm;
 using namespace sdsm::trace;
 
-TEST_CASE("a change is possible if its words and runs fit into a page of 1024 words") {
+TEST_CASE("a change is possible if it fits a page of 1024 words") {
   CHECK(possible({0, 0}));
   CHECK(possible({1, 1}));
   CHECK(possible({1024, 1}));
@@ -19,7 +19,7 @@ TEST_CASE("a change is possible if its words and runs fit into a page of 1024 wo
   CHECK_FALSE(possible({0, 1}));
 }
 
-TEST_CASE("lines are possible if they hold the change's words, runs and what lies between") {
+TEST_CASE("lines are possible if they hold the change and its gaps") {
   CHECK(possible({1, 1}, {.lines = 1 << 7}));
   CHECK(possible({17, 1}, {.lines = 3}));
   CHECK(possible({16, 1}, {.lines = 1}));
@@ -35,7 +35,7 @@ TEST_CASE("lines are possible if they hold the change's words, runs and what lie
   CHECK_FALSE(possible({1023, 1}, {~std::uint64_t{0}, true, true}));  // both ends in one run are the whole page
 }
 
-TEST_CASE("an event's fields are 0 where its kind does not use them") {
+TEST_CASE("an event's unused fields are 0") {
   CHECK_FALSE(problem_with(Event{.kind = EventKind::barrier, .value = 4}, 4));
   CHECK(problem_with(Event{.kind = EventKind::barrier, .object = 1, .value = 4}, 4));
   CHECK(problem_with(Event{.kind = EventKind::barrier, .detail = 1, .value = 4}, 4));
@@ -74,7 +74,7 @@ TEST_CASE("details and kinds end where their enumerations end") {
   CHECK(problem_with(Event{.kind = EventKind::release, .detail = ordered, .object = 2, .value = 1}, 1));
 }
 
-TEST_CASE("every enumerator has a name, and the number after the last has none") {
+TEST_CASE("every enumerator has a name, and the next number none") {
   CHECK(name_of(EventKind::end) == "end");
   CHECK(name_of(static_cast<EventKind>(event_kinds)) == "?");
   CHECK(name_of(LockClass::ordered) == "ordered");
@@ -103,7 +103,7 @@ TEST_CASE("a run has pages, and only a write changes words") {
   CHECK(problem_with(wrong));
 }
 
-TEST_CASE("only a thread's stack has an owner, and it is a thread of the trace") {
+TEST_CASE("only a thread's stack has an owner, a thread of the trace") {
   const Region stack{.id = RegionId{2}, .kind = RegionKind::thread_stack, .pages = 1, .owner = 3};
   const Header four{.threads = 4};
   CHECK_FALSE(problem_with(stack, 2, four));
@@ -118,7 +118,7 @@ TEST_CASE("only a thread's stack has an owner, and it is a thread of the trace")
   CHECK(problem_with(heap, 2, four));
 }
 
-TEST_CASE("what has called for a block is a site of the trace") {
+TEST_CASE("a block's calls are sites of the trace") {
   const Region heap{.kind = RegionKind::heap_block, .pages = 1, .calls = {0, 1}};
   CHECK_FALSE(problem_with(heap, 0, Header{.threads = 1, .sites = {{"a", 1}, {"a", 2}}}));
   CHECK(problem_with(heap, 0, Header{.threads = 1, .sites = {{"a", 1}}}) == "region 0: site 1 of 1 called for it");

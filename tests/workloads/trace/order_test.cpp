@@ -1,4 +1,4 @@
-/// Recorded orders as files: what is written is read again, and nothing else is.
+/// Recorded orders as files: they read back as written, and anything else is refused.
 #include <fstream>
 #include <random>
 #include <stdexcept>
@@ -59,14 +59,14 @@ TEST_CASE("an order is read as it was written") {
   }
 }
 
-TEST_CASE("an order's text by hand") {
+TEST_CASE("an order's text matches one by hand") {
   Order order{{2, 1}, {}};
   order.nodes = {{{ProcessId{0}, OrderKind::write, 2, 0}, {ProcessId{0}, OrderKind::barrier}},
                  {{ProcessId{1}, OrderKind::take, 4294967041, 7}}};
   CHECK(order_text(order) == "sdsm-order 1 2 1\nnode 0\n0 write 2 0\n0 barrier\nnode 1\n1 take 4294967041 7\nend\n");
 }
 
-TEST_CASE("what is no order is refused, and the line named") {
+TEST_CASE("an invalid order is refused with its line") {
   const Scratch scratch;
   const std::string head = "sdsm-order 1 2 1\n";
   const auto says = [&](const std::string& text, const std::string& what) {

@@ -1,4 +1,4 @@
-/// Page figures: what a fault counts as, and the table.
+/// Page figures: the counts of a fault, and the table.
 #include "workloads/trace/page_figures.hpp"
 #include "models/scash/page_state.hpp"
 #include "tests/catch.hpp"
@@ -29,7 +29,7 @@ TEST_CASE("a fault is one trap of its access, whatever its kind") {
   CHECK(figures_of(row_of(FaultKind::WROL)) == PageFigures{0, 1, 0, 0, 0, 0});
 }
 
-TEST_CASE("the table of pages, by hand") {
+TEST_CASE("the table of pages matches one by hand") {
   PageBook book;
   book[{{RegionId{7}, 3}, ProcessId{2}}] = {1, 2, 3, 4, 5, 6};
   book[{{RegionId{globals_region}, 0}, ProcessId{1}}] = figures_of_diff(24);
@@ -40,7 +40,7 @@ TEST_CASE("the table of pages, by hand") {
         "1,2,7,\"a \"\"block\"\", placed\",3,1,2,3,4,5,6\n");
 }
 
-TEST_CASE("a run numbers what is there from the start first, then what the program makes") {
+TEST_CASE("a run numbers initial regions first, then the program's") {
   const auto region = [](RegionKind kind, std::uint32_t owner = 0) {
     Region made;
     made.kind = kind;

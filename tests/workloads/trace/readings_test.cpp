@@ -1,4 +1,4 @@
-/// Readings of the clock as files: what is written is read again, and nothing else is.
+/// Readings of the clock as files: they read back as written, and anything else is refused.
 #include "workloads/trace/readings.hpp"
 
 #include <fstream>
@@ -26,7 +26,7 @@ std::string error_of(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("readings are written by thread, in seconds to the picosecond, and read as they were written") {
+TEST_CASE("readings round-trip, by thread, to the picosecond") {
   const Readings readings{{{ClockSource::omp_get_wtime, Time{1'000'000'000'001}}, {ClockSource::clock_gettime, 2s}},
                           {},
                           {{ClockSource::gettimeofday, Time{}}}};
@@ -40,7 +40,7 @@ TEST_CASE("readings are written by thread, in seconds to the picosecond, and rea
   CHECK(read_readings(scratch / "readings") == readings);
 }
 
-TEST_CASE("what are no readings is refused, and the line named") {
+TEST_CASE("invalid readings are refused with their line") {
   const auto says = [](const std::string& text, const std::string& what) {
     INFO(text);
     CHECK(error_of(title + text).find(what) != std::string::npos);

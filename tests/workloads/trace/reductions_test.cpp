@@ -38,14 +38,14 @@ Reductions found_in(Intervals first, Intervals second) {
 
 }  // namespace
 
-TEST_CASE("an operation of each member before the join is a reduction") {
+TEST_CASE("each member's operation before the join is a reduction") {
   const Reductions found = found_in({operation(), {}}, {barrier(), operation(), {}});
   CHECK(found.count == 1);
   CHECK(found.parts[0] == std::vector{ReductionPart{1, 2}});
   CHECK(found.parts[1] == std::vector{ReductionPart{2, 2}});
 }
 
-TEST_CASE("what only looks like a reduction is none") {
+TEST_CASE("similar operations are no reduction") {
   const auto none = [](const Intervals& first, const Intervals& second) {
     const Reductions found = found_in(first, second);
     return found.count == 0 && found.parts[0].empty() && found.parts[1].empty();
@@ -77,7 +77,7 @@ TEST_CASE("what only looks like a reduction is none") {
   }
 }
 
-TEST_CASE("two variables: the last one's operations are a reduction, the others' are not") {
+TEST_CASE("of two variables only the last one's operations are a reduction") {
   const Reductions found = found_in({operation(0), operation(8), {}}, {operation(0), operation(8), {}});
   CHECK(found.count == 1);
   CHECK(found.parts[0] == std::vector{ReductionPart{2, 2}});

@@ -1,4 +1,4 @@
-/// What is written is what is read, and takes no more bytes than it must.
+/// Traces read back as written, and take no more bytes than necessary.
 #include <limits>
 
 #include "tests/catch.hpp"
@@ -57,7 +57,7 @@ TEST_CASE("random traces of format 1 are read as they were written") {
   }
 }
 
-TEST_CASE("a run whose pages have each other lines is cut, and nothing is lost") {
+TEST_CASE("a run of pages with different lines is split without loss") {
   const Scratch scratch;
   Trace trace{
       .header = header_for(1), .regions = heap_blocks(1, 100'000), .threads = {{{.end = {.kind = EventKind::end}}}}};
@@ -78,7 +78,7 @@ TEST_CASE("a run whose pages have each other lines is cut, and nothing is lost")
   CHECK(next == 100'000);
 }
 
-TEST_CASE("without lines and sites the same is read") {
+TEST_CASE("a trace without lines and sites reads the same otherwise") {
   const Scratch scratch;
   std::mt19937_64 random(3);
   const Trace trace = random_trace(random, 1, 40, 20'000);
@@ -105,7 +105,7 @@ TEST_CASE("an interval longer than a block goes on in the next") {
   }
 }
 
-TEST_CASE("intervals without touches fill blocks to the last byte and go on in the next") {
+TEST_CASE("intervals without touches fill blocks to the last byte") {
   const Scratch scratch;
   Trace trace{.header = header_for(1), .regions = {}, .threads = {{}}};
   for (std::uint64_t i = 0; i < 100'000; ++i) {
@@ -116,14 +116,14 @@ TEST_CASE("intervals without touches fill blocks to the last byte and go on in t
   CHECK(read(scratch / "events.trace") == trace);
 }
 
-TEST_CASE("a trace of threads that did nothing is a trace") {
+TEST_CASE("a trace of idle threads is a trace") {
   const Scratch scratch;
   const Trace trace{.header = header_for(3), .regions = {}, .threads = std::vector<std::vector<Interval>>(3)};
   write(trace, scratch / "empty.trace");
   CHECK(read(scratch / "empty.trace") == trace);
 }
 
-TEST_CASE("which thread ended the program inside a region is read as it was written, and is one of the trace's") {
+TEST_CASE("the thread that ended the program is kept and checked") {
   const Scratch scratch;
   Trace trace{.header = header_for(3), .regions = {}, .threads = std::vector<std::vector<Interval>>(3)};
   trace.header.ended_by = 2;
@@ -158,8 +158,8 @@ TEST_CASE("a cursor outlives its file object, and the file's name") {
   CHECK(cursor.next() == nullptr);
 }
 
-TEST_CASE("a million touches in no order at all take less than eight bytes each") {
-  // What cannot be foreseen has to be stored: a page (11 bits), a position, two counts of up to ten bits, an access.
+TEST_CASE("a million unordered touches take under eight bytes each") {
+  // Unpredictable data must be stored: a page (11 bits), a position, two counts of up to ten bits, an access.
   std::mt19937_64 random(1);
   Trace trace{.header = header_for(1), .regions = heap_blocks(1, 2048), .threads = {{}}};
   for (int i = 0; i < 1000; ++i) {
@@ -184,7 +184,7 @@ TEST_CASE("a million touches in no order at all take less than eight bytes each"
         1.2 * static_cast<double>(write_format_1(trace).size()));
 }
 
-TEST_CASE("a sweep of a gigabyte in one go takes a few bytes in all") {
+TEST_CASE("a sweep of a gigabyte takes a few bytes") {
   const Scratch scratch;
   constexpr std::uint32_t pages = 1U << 18;
   Interval interval{.compute_ns = 1, .touches = {}, .end = {.kind = EventKind::end}};

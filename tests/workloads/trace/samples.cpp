@@ -19,7 +19,7 @@ bool chance(std::mt19937_64& random, unsigned one_in) {
   return pick<unsigned>(random, 1, one_in) == 1;
 }
 
-/// As many numbers of each length in bits, so that short and long varints both occur.
+/// Draws as many numbers of each length in bits, so that short and long varints both occur.
 std::uint64_t any_size(std::mt19937_64& random, std::uint64_t max) {
   if (chance(random, 20)) return max;
   return std::min(max, random() >> pick<unsigned>(random, 0, 63));
@@ -36,7 +36,7 @@ Change random_change(std::mt19937_64& random) {
 
 Event random_event(std::mt19937_64& random, std::uint32_t threads, const std::vector<Region>& regions) {
   Event event{.kind = static_cast<EventKind>(pick<unsigned>(random, 0, event_kinds - 1))};
-  // Tries values until the rules take them: the rules are what says which are valid.
+  // Tries values until the rules accept them: only the rules say which are valid.
   for (;;) {
     event.detail = chance(random, 2) ? std::uint8_t{0} : pick<std::uint8_t>(random, 0, 4);
     event.object = chance(random, 2) ? 0 : any_size(random, std::numeric_limits<std::uint64_t>::max());
@@ -54,7 +54,7 @@ Event random_event(std::mt19937_64& random, std::uint32_t threads, const std::ve
   }
 }
 
-/// As a reader gives them: no two that follow each other are alike.
+/// Merges equal neighbours, as a reader returns them.
 void append(std::vector<LinesRun>& runs, const LinesRun& run) {
   if (!runs.empty() && runs.back().changed == run.changed) {
     runs.back().pages += run.pages;
@@ -70,7 +70,7 @@ void append(std::vector<SiteRun>& runs, const SiteRun& run) {
   }
 }
 
-/// Of a page in which the change's runs lie anywhere.
+/// Draws lines of a page in which the change's runs may lie anywhere.
 ChangedLines random_lines(std::mt19937_64& random, Change change) {
   // Each run has a word at least, and so has each gap between two; the others go anywhere.
   std::vector<unsigned> lengths(2 * change.runs + 1U, 1);

@@ -33,7 +33,7 @@ Trace random_trace(std::mt19937_64& random, unsigned max_threads, unsigned max_i
 Header header_for(std::uint32_t threads);
 std::vector<Region> heap_blocks(std::uint32_t count, std::uint64_t pages);
 
-/// Lines that the changes of an interval may have, for who does not care which: those from the first on.
+/// Possible lines for an interval's changes, from each page's first line on, for tests that do not care.
 void fill_lines(Interval& interval);
 
 void write(const Trace& trace, const std::filesystem::path& path);

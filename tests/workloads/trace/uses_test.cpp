@@ -19,7 +19,7 @@ LinesRun lines_of(std::uint64_t lines, std::uint64_t pages) {
   return {{.lines = lines}, pages};
 }
 
-/// What two threads do in a parallel region, after what the initial one did before.
+/// Two threads' work in a parallel region, after the initial thread's work before it.
 std::vector<RegionUse> uses_of(Interval before, Interval first, Interval second, std::vector<Site> sites = {}) {
   Trace trace;
   trace.header = header_for(2);
@@ -39,14 +39,14 @@ std::vector<RegionUse> uses_of(Interval before, Interval first, Interval second,
 
 }  // namespace
 
-TEST_CASE("pages that each belong to one thread are written by one") {
+TEST_CASE("pages with one writer each count as written by one") {
   const std::vector<RegionUse> found =
       uses_of({}, {.touches = {write_of(grid, 0, 50, whole_page)}}, {.touches = {write_of(grid, 50, 50, whole_page)}});
   CHECK(found[0] == RegionUse{.writes = 100, .written_by_one = 100});
   CHECK(found[1] == RegionUse{});
 }
 
-TEST_CASE("a page where two threads change different lines is false sharing, one where they change the same is not") {
+TEST_CASE("false sharing is pages whose threads change different lines") {
   const Change few{2, 1};
   const std::vector<RegionUse> found = uses_of({},
                                                {.touches = {write_of(grid, 0, 3, few), write_of(counters, 7, 1, few)},
@@ -58,22 +58,22 @@ TEST_CASE("a page where two threads change different lines is false sharing, one
   CHECK(found[1] == RegionUse{.writes = 2, .written_together = 1});
 }
 
-TEST_CASE("what the initial thread writes outside of parallel regions shares no page") {
+TEST_CASE("the initial thread's writes outside of regions share no page") {
   const std::vector<RegionUse> found =
       uses_of({.touches = {write_of(grid, 0, 100, whole_page)}}, {}, {.touches = {write_of(grid, 0, 10, whole_page)}});
   CHECK(found[0] == RegionUse{.writes = 110, .written_by_one = 10, .last_phase = 1});
 }
 
-TEST_CASE("lines add up over a thread's intervals: a page it changes bit by bit is its own") {
+TEST_CASE("a thread's lines add up over its intervals") {
   const Change few{2, 1};
   const std::vector<RegionUse> found =
       uses_of({}, {.touches = {write_of(grid, 0, 2, few)}, .lines = {lines_of(1, 1), lines_of(2, 1)}},
               {.touches = {write_of(grid, 0, 1, whole_page), write_of(grid, 1, 1, {0, 0})}});
-  // A whole page has the other's line. A store of what was there already may have been to any.
+  // A whole page includes the other thread's line. A store that changed nothing may have been to any line.
   CHECK(found[0] == RegionUse{.writes = 4, .written_together = 2});
 }
 
-TEST_CASE("touches are told by the instruction that came first") {
+TEST_CASE("touches are counted by the instruction that came first") {
   const TouchRun reads{.region = counters, .pages = 4, .first = 0, .access = Access::read};
   const std::vector<RegionUse> found =
       uses_of({}, {.touches = {reads, write_of(grid, 0, 3, whole_page)}, .sites = {{0, 3}, {1, 4}}}, {},
@@ -84,7 +84,7 @@ TEST_CASE("touches are told by the instruction that came first") {
 
 namespace {
 
-/// What the initial thread does alone, two threads up to a barrier and behind it, and the initial one alone again.
+/// Work of the initial thread alone, of two threads up to a barrier and behind it, and of the initial one alone again.
 Trace phases_of(std::vector<std::vector<Interval>> threads) {
   Trace trace;
   trace.header = header_for(2);
@@ -108,7 +108,7 @@ Event lock_event(EventKind kind, std::uint64_t lock) {
 
 }  // namespace
 
-TEST_CASE("phases order the first and last touches of regions over all threads") {
+TEST_CASE("phases order regions' first and last touches over all threads") {
   const Event end{.kind = EventKind::end};
   const Trace trace =
       phases_of({{read_of(0, fork_of_two), {.end = barrier_of_two}, read_of(1, join_of_two), read_of(0, end)},
@@ -123,7 +123,7 @@ TEST_CASE("phases order the first and last touches of regions over all threads")
   CHECK(found[3] == RegionUse{});
 }
 
-TEST_CASE("a lock has the touches of who holds it, but not those under a lock that was taken later") {
+TEST_CASE("a lock has its holder's touches, except under a later lock") {
   constexpr auto acquire = EventKind::acquire;
   constexpr auto release = EventKind::release;
   const Event end{.kind = EventKind::end};
@@ -153,7 +153,7 @@ TEST_CASE("a lock has the touches of who holds it, but not those under a lock th
   CHECK(found[1] == LockUse{0, 4, 1, 1, {{RegionId{2}, 1, 0}}, {{0, 1, 0}}});
 }
 
-TEST_CASE("atomic operations are counted by variable, the most frequent first") {
+TEST_CASE("atomic operations are counted by variable, most frequent first") {
   const auto add = [](std::uint64_t region, std::uint64_t byte) {
     return Interval{.end = {.kind = EventKind::atomic, .object = region, .value = byte}};
   };

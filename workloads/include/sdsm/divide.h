@@ -1,4 +1,4 @@
-/** Gangs: parts of an OpenMP team that work, and wait for each other, by themselves. It is the `divide` directive that
+/** Gangs: parts of an OpenMP team that work and synchronise by themselves. They are the `divide` directive that
  *  [WR-opt] proposes, as functions. For C (C11) and C++ programs compiled with -fopenmp; Fortran: placement.f90.
  *
  *    #pragma omp parallel
@@ -11,14 +11,14 @@
  *    }
  *
  *  Header only, under any OpenMP run-time; sdsm's run-times use their own code instead. Divisions nest. Outside of any,
- *  the functions speak of the team, which is one gang. OpenMP's own directives and functions always speak of the team:
- *  inside of a smaller gang sdsm's run-times refuse its barriers and work-sharing directives, which the others would
- *  have to meet.
+ *  the functions refer to the team, which is one gang. OpenMP's own directives and functions always refer to the team:
+ *  inside of a smaller gang, sdsm's run-times refuse its barriers and work-sharing directives, which the other threads
+ *  would have to reach.
  *
- *  Misuse ends the program with one line and exit status 1. Under an ordinary run-time, a thread that ends its
- *  region inside of a gang is noticed only at its next call (SDSM_DIVIDE leaves the gang on every way out of its
- * block), and where some members do not come to what all have to call, the others wait for ever. What gcc compiles
- * without a call, as `omp for schedule(static) nowait`, nobody can refuse: in a gang it is still the team's.
+ *  Misuse ends the program with one line and exit status 1. Under an ordinary run-time, a thread that ends its region
+ *  inside of a gang is noticed only at its next call (SDSM_DIVIDE leaves the gang on every way out of its block), and
+ *  members wait for ever where others miss a call that all have to make. Directives that gcc compiles without a call,
+ *  as `omp for schedule(static) nowait`, cannot be refused: in a gang they are still the team's.
  */
 #ifndef SDSM_DIVIDE_H
 #define SDSM_DIVIDE_H
@@ -33,20 +33,20 @@
 extern "C" {
 #endif
 
-/* What a run-time provides, as in placement.h. */
+/* Functions of a run-time, as in placement.h. */
 
 void sdsm_rt_divide(int partition, int gangs, int unit) __attribute__((weak));
 void sdsm_rt_unite(void) __attribute__((weak));
 void sdsm_rt_gang_barrier(void) __attribute__((weak));
-/** The calling thread begins (1) or ends (0) a loop of its gang, which makes nobody wait. */
+/** The calling thread begins (1) or ends (0) a loop of its gang; it does not wait. */
 void sdsm_rt_gang_loop(int begins) __attribute__((weak));
-/** What an enum sdsm_gang_query asks. */
+/** Answers an enum sdsm_gang_query. */
 int sdsm_rt_gang(int query) __attribute__((weak));
 enum sdsm_gang_query { sdsm_thread_num, sdsm_num_threads, sdsm_gang_num, sdsm_num_gangs };
 
-/* Where no run-time provides it. */
+/* The implementation without such a run-time. */
 
-/** What a gang's members share. `busy` guards the rest. */
+/** State that a gang's members share. `busy` guards the rest. */
 struct sdsm_gang {
   char busy;
   int size;
@@ -89,7 +89,7 @@ static inline int sdsm_level(void) {
 #endif
 }
 
-/** NULL outside of any gang. */
+/** Returns NULL outside of any gang. */
 static inline struct sdsm_membership* sdsm_membership_here(const char* call) {
   struct sdsm_membership* own = sdsm_own_membership;
   if (own && own->level > sdsm_level()) sdsm_misuse(call, SDSM_LEFT_UNDIVIDED);
@@ -114,7 +114,7 @@ static inline struct sdsm_gang* sdsm_new_gangs(int count) {
   return gangs;
 }
 
-/** All members of the gang come; the last one forgets how it was divided. */
+/** Waits for all members of the gang; the last one resets its division. */
 static inline void sdsm_meet(struct sdsm_gang* gang, const char* call) {
   sdsm_lock_gang(gang);
   if (gang->left > 0) sdsm_misuse(call, SDSM_NOT_ALL_COME);
@@ -133,7 +133,7 @@ static inline void sdsm_meet(struct sdsm_gang* gang, const char* call) {
   sdsm_unlock_gang(gang);
 }
 
-/** The team as a gang, made by one of its threads. */
+/** Makes the team a gang; one of its threads calls this. */
 static inline struct sdsm_gang* sdsm_team_as_gang(int threads) {
   struct sdsm_gang* team = NULL;
 #ifdef _OPENMP
@@ -181,7 +181,7 @@ static inline int sdsm_get_thread_num(void) {
 static inline int sdsm_get_num_threads(void) {
   return sdsm_gang_value(sdsm_num_threads);
 }
-/** The gang's number among those of its division, and how many there are: 0 and 1 where there are none. */
+/** The gang's number in its division, and the number of gangs there: 0 and 1 outside of any division. */
 static inline int sdsm_get_gang_num(void) {
   return sdsm_gang_value(sdsm_gang_num);
 }
@@ -189,8 +189,8 @@ static inline int sdsm_get_num_gangs(void) {
   return sdsm_gang_value(sdsm_num_gangs);
 }
 
-/** Divides the calling thread's gang (the team, outside of any). All its members make the same call. Nobody waits under
- *  sdsm's run-times. */
+/** Divides the calling thread's gang (the team, outside of any). All its members make the same call. sdsm's
+ *  run-times let no thread wait here. */
 static inline void sdsm_divide(enum sdsm_partition partition, int gangs, int unit) {
   void (*divide)(int, int, int);
   SDSM_RT_FIND(sdsm_rt_divide, divide);
@@ -257,7 +257,7 @@ static inline void sdsm_unite(void) {
   if (is_team && __atomic_add_fetch(&whole->left, 1, __ATOMIC_ACQ_REL) == whole->size) free(whole);
 }
 
-/** Waits for the other members of the calling thread's gang, and sees what they wrote. */
+/** Waits for the other members of the calling thread's gang, and makes their writes visible. */
 static inline void sdsm_gang_barrier(void) {
   void (*barrier)(void);
   SDSM_RT_FIND(sdsm_rt_gang_barrier, barrier);
@@ -298,7 +298,7 @@ static inline struct sdsm_rows sdsm_for_begin(long first, long last) {
   return sdsm_equal_share(first, last, sdsm_get_thread_num(), sdsm_get_num_threads());
 }
 
-/** Ends it, with a barrier of the gang or without. */
+/** End it, with a barrier of the gang or without. */
 static inline void sdsm_for_end_nowait(void) {
   sdsm_gang_loop(0);
 }
@@ -307,7 +307,7 @@ static inline void sdsm_for_end(void) {
   sdsm_gang_barrier();
 }
 
-/* SDSM_DIVIDE(partition, gangs, unit) { ... } divides the threads for a block, however that is left. */
+/* SDSM_DIVIDE(partition, gangs, unit) { ... } divides the threads for a block; every way out of it reunites them. */
 struct sdsm_divided {
   int is_inside;
 };

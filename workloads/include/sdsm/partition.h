@@ -1,15 +1,15 @@
-/** How the threads of a team, or of a gang, are divided into gangs: the rule of divide.h, which run-times follow too.
+/** The rule for dividing a team's or a gang's threads into gangs, for divide.h and for run-times.
  */
 #ifndef SDSM_PARTITION_H
 #define SDSM_PARTITION_H
 
-#include <stddef.h> /* NOLINT(modernize-deprecated-headers): of C, too */
+#include <stddef.h> /* NOLINT(modernize-deprecated-headers): for C, too */
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/** Threads stay together in units of `unit` threads that follow each other (the last unit may be smaller). */
+/** Units of `unit` adjacent threads stay together (the last unit may be smaller). */
 enum sdsm_partition {
   sdsm_by_block = 0,      /**< of N units, gang g of G gets those from floor(g N / G) to floor((g + 1) N / G) - 1 */
   sdsm_by_round_robin = 1 /**< unit u belongs to gang u mod G */
@@ -27,7 +27,7 @@ static inline long sdsm_units(const struct sdsm_division* division) {
   return ((long)division->threads + division->unit - 1) / division->unit;
 }
 
-/** Why there is no such division; NULL if there is. */
+/** Returns why the division is impossible, or NULL if it is not. */
 static inline const char* sdsm_problem_of(const struct sdsm_division* division) {
   if (division->partition != sdsm_by_block && division->partition != sdsm_by_round_robin) {
     return "there is no such partition. Use sdsm_by_block or sdsm_by_round_robin";
@@ -73,7 +73,7 @@ static inline int sdsm_member_number(const struct sdsm_division* division, int t
   return thread - sdsm_thread_of(division, gang, 0);
 }
 
-/* What every run-time says of misuse. */
+/* Every run-time's messages about misuse. */
 #define SDSM_IN_GANG_LOOP "inside of a gang's loop. End the loop first (sdsm_for_end)"
 #define SDSM_NO_GANG_LOOP "there is no gang's loop to end. Begin one (sdsm_for_begin)"
 #define SDSM_NOT_DIVIDED "the threads are not divided here. Call it once for each sdsm_divide, in the same region"

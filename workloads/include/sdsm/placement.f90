@@ -1,4 +1,4 @@
-! The calls of placement.h and of divide.h for Fortran. Compile placement_fortran.c too:
+! The calls of placement.h and of divide.h for Fortran. Compile placement_fortran.c, too:
 !
 !   gcc -fopenmp -O2 -I workloads/include -c workloads/include/sdsm/placement_fortran.c
 !   gfortran -fopenmp -O2 workloads/include/sdsm/placement.f90 program.f90 placement_fortran.o
@@ -60,14 +60,14 @@ module sdsm_placement
     subroutine sdsm_for_end_nowait() bind(c, name='sdsm_fortran_for_end_nowait')
     end subroutine
 
-    ! Memory on a page boundary with the given distribution, uninitialised; c_null_ptr if there is none left.
+    ! Returns memory on a page boundary with this distribution, uninitialised; c_null_ptr if it is exhausted.
     type(c_ptr) function sdsm_galloc(bytes, distribution) bind(c, name='sdsm_fortran_galloc')
       import :: c_int, c_ptr, c_size_t
       integer(c_size_t), value :: bytes
       integer(c_int), value :: distribution
     end function
 
-    ! Gives back what sdsm_galloc returned.
+    ! Frees memory of sdsm_galloc.
     subroutine sdsm_gfree(block) bind(c, name='sdsm_fortran_gfree')
       import :: c_ptr
       type(c_ptr), value :: block

@@ -1,5 +1,5 @@
-/** Where the pages of a program's data live on a cluster whose shared memory is made in software, and which iterations
- *  of a loop should run beside them. For C (C11) and C++ programs compiled with -fopenmp; Fortran: placement.f90 beside
+/** Chooses the homes of a program's pages on a cluster whose shared memory is made in software, and the iterations of
+ *  a loop that should run there. For C (C11) and C++ programs compiled with -fopenmp; Fortran: placement.f90 beside
  *  this file. Header only: a program that uses it links nothing of sdsm.
  *
  *  Under an ordinary OpenMP run-time the calls do nothing but allocate (page-aligned) and divide loops in equal parts.
@@ -35,23 +35,23 @@ enum sdsm_distribution {
   sdsm_block = 1        /**< thread floor(i P / N) */
 };
 
-/* What a run-time provides. A program must never define these, not even weakly: its definition would win over the
- * run-time's. They are called by one thread at a time, outside of parallel regions, except for sdsm_rt_home. */
+/* Functions of a run-time. A program must never define these, not even weakly: its definition would override the
+ * run-time's. Except for sdsm_rt_home, one thread at a time calls them, outside of parallel regions. */
 
-/** `bytes` bytes of shared memory that start on a page boundary, or NULL if there is no memory left. */
+/** Returns `bytes` bytes of shared memory on a page boundary, or NULL if memory is exhausted. */
 void* sdsm_rt_galloc(size_t bytes, int distribution) __attribute__((weak));
-/** Gives back what sdsm_rt_galloc returned. NULL is allowed. */
+/** Frees memory of sdsm_rt_galloc. NULL is allowed. */
 void sdsm_rt_gfree(void* block) __attribute__((weak));
-/** Distributes the pages of [address, address + bytes), a static array on page boundaries, over the threads. 0 if
- *  done; otherwise nothing has changed (not shared memory, not on a page boundary, unknown distribution). */
+/** Distributes the pages of [address, address + bytes), a static array on page boundaries, over the threads. Returns
+ *  0 if done, or changes nothing (not shared memory, not on a page boundary, unknown distribution). */
 int sdsm_rt_map(void* address, size_t bytes, int distribution) __attribute__((weak));
 /** Number of the thread whose process is the home of the page that holds `address`; -1 if it is not shared memory.
  *  Does not touch the page. Any thread may call it at any time. */
 int sdsm_rt_home(const void* address) __attribute__((weak));
 
 /* The address of a weak function as the dynamic linker found it, or null. In code that is not position-independent
- * (-fno-pie -no-pie) the linker settles a plain `if (sdsm_rt_galloc)` as null for good, and a run-time that is
- * preloaded later is never asked; an address read from the global offset table stays open until the program starts. */
+ * (-fno-pie -no-pie) the linker fixes a plain `if (sdsm_rt_galloc)` as null, and a run-time that is preloaded later is
+ * never called; an address in the global offset table is resolved when the program starts. */
 #if defined(__x86_64__)
 #define SDSM_RT_FIND(function, pointer) \
   __asm__(".weak " #function "\n\tmovq " #function "@GOTPCREL(%%rip), %0" : "=r"(pointer))
@@ -62,18 +62,18 @@ int sdsm_rt_home(const void* address) __attribute__((weak));
 #define SDSM_RT_FIND(function, pointer) ((pointer) = (function))
 #endif
 
-/** `bytes` bytes on a page boundary with the given distribution, uninitialised; NULL if there is no memory left. */
+/** Returns `bytes` bytes on a page boundary with the given distribution, uninitialised; NULL if memory is exhausted. */
 static inline void* sdsm_galloc(size_t bytes, enum sdsm_distribution distribution) {
   void* (*galloc)(size_t, int);
   SDSM_RT_FIND(sdsm_rt_galloc, galloc);
   if (galloc) return galloc(bytes, (int)distribution);
-  /* C11 wants a multiple of the alignment. */
+  /* C11 requires a multiple of the alignment. */
   size_t pages = bytes / SDSM_PAGE_BYTES + (bytes % SDSM_PAGE_BYTES != 0 || bytes == 0);
   if (pages > (size_t)-1 / SDSM_PAGE_BYTES) return NULL;
   return aligned_alloc(SDSM_PAGE_BYTES, pages * SDSM_PAGE_BYTES);
 }
 
-/** Gives back what sdsm_galloc returned. NULL is allowed. */
+/** Frees memory of sdsm_galloc. NULL is allowed. */
 static inline void sdsm_gfree(void* block) {
   void (*gfree)(void*);
   SDSM_RT_FIND(sdsm_rt_gfree, gfree);
@@ -85,7 +85,7 @@ static inline void sdsm_gfree(void* block) {
 }
 
 /** Distributes a static array that starts on a page boundary (SDSM_PAGE_ALIGNED); its last page is mapped as a whole.
- *  Call it before a parallel region uses the array. 0 if done or if there is no shared memory made in software. */
+ *  Call it before a parallel region uses the array. Returns 0 if done, or without shared memory made in software. */
 static inline int sdsm_map(void* array, size_t bytes, enum sdsm_distribution distribution) {
   int (*map)(void*, size_t, int);
   SDSM_RT_FIND(sdsm_rt_map, map);
@@ -130,11 +130,11 @@ static inline long sdsm_first_row_of(const void* array, size_t row_bytes, long f
   return first;
 }
 
-/** The rows of [first, last) that the calling thread should work on: those of an array of rows of `row_bytes` bytes,
- *  distributed by blocks, whose first byte has its home here. Where pages have no home: an equal part of the rows, the
- *  first threads getting one more where they do not divide evenly. Together the shares of a team's threads hold each
- *  row exactly once, whatever the team's size and however the array is placed (rows whose home is outside of the team
- *  go to its last thread). */
+/** Returns the rows of [first, last) for the calling thread. The array's rows have `row_bytes` bytes and are
+ *  distributed by blocks; a thread gets the rows whose first byte has its home there. Where pages have no home, each
+ *  thread gets an equal part; the first ones get one more if they do not divide evenly. The shares of a team's threads
+ *  hold each row exactly once, for any team size and placement (rows whose home is outside of the team go to its last
+ *  thread). */
 static inline struct sdsm_rows sdsm_affinity(const void* array, size_t row_bytes, long first, long last) {
   struct sdsm_rows share;
   int thread = 0;

@@ -1,5 +1,5 @@
-/* The calls of placement.h and divide.h as functions for Fortran, which knows neither inline functions nor weak
- * references. Compile it beside a program that uses the module of placement.f90. */
+/* The calls of placement.h and divide.h as functions for Fortran, which has neither inline functions nor weak
+ * references. Compile it with a program that uses the module of placement.f90. */
 #include <sdsm/divide.h>
 #include <sdsm/placement.h>
 
