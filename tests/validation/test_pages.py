@@ -101,8 +101,8 @@ def desk(tmp_path: Path) -> Path:
     (tmp_path / "machine.xml").write_text(re.sub(r'(?=<prop id="fault.RUMR")', uncertain, machine, count=1))
     for name in ("m.json", "m1.json", "m2.json", "m3.json"):
         shutil.copy(DATA / "sdsm" / "microbench.system.json", tmp_path / name)
-    for name in ("syncbench.gcc.1.out", "syncbench.gcc.2.out"):
-        shutil.copy(DATA / "epcc" / name, tmp_path / name)
+    for threads in (1, 2):
+        shutil.copy(DATA / "epcc" / f"v31.syncbench.gcc.{threads}.out", tmp_path / f"syncbench.gcc.{threads}.out")
     shutil.copy(DATA / "network" / "netpipe.loopback.out", tmp_path / "netpipe.out")
     return tmp_path
 
