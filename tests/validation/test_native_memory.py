@@ -8,12 +8,11 @@ import json
 import os
 import re
 import subprocess
-from pathlib import Path
 
 import pytest
 
-BUILD = Path(__file__).resolve().parents[2] / "build"
-PROGRAMS = BUILD / "tests" / "memory"
+from tests.validation.native_runs import ASKED, BUILD
+from tests.validation.native_runs import MEMORY_PROGRAMS as PROGRAMS
 
 LAYOUTS = ((2, 1), (3, 1), (4, 1), (8, 1), (1, 3), (2, 2), (2, 4), (3, 2))
 PLACEMENTS = ("as-asked", "round-robin", "block", "first-touch")
@@ -206,46 +205,10 @@ def test_readers_of_a_sequence_lock_see_whole_updates(nodes, threads_per_node):
         assert (result.returncode, result.stdout, result.stderr) == (0, "whole\n", "")
 
 
-#: Long computing on pages that other nodes change meanwhile, in other words of them; and behind a lock on the same.
-SHARES_PAGES = """
-#include <omp.h>
-#include <stdio.h>
-#include <time.h>
-enum { words = 512, turns = 1000000 };
-static long shared[words] __attribute__((aligned(4096)));
-static double used(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-int main(void) {
-  long sum = 0;
-  #pragma omp parallel reduction(+ : sum)
-  {
-    const int me = omp_get_thread_num();
-    long done = 0;
-    for (int phase = 0; phase < 2; ++phase) {
-      #pragma omp critical
-      shared[500] += me;
-      for (const double end = used() + 0.4; used() < end; done += turns)
-        for (long i = 0; i < turns; ++i) ++*(volatile long*)&shared[me * 8];
-      sum += shared[me * 8] == done;
-      #pragma omp barrier
-      sum += shared[500] > 0;
-      #pragma omp barrier
-    }
-  }
-  printf("%ld\\n", sum);
-}
-"""
-
-
 def test_long_computing_on_pages_that_others_change_is_no_wait(tmp_path):
     """A thread computes for 0.4 s of its processor's time at a time, so it is followed and others are asked."""
-    source, program, figures = (tmp_path / name for name in ("shares.c", "shares", "result.json"))
-    source.write_text(SHARES_PAGES)
-    subprocess.run(["gcc", "-O1", "-fopenmp", source, "-o", program], check=True)
-    result = on_cluster(2, 1, "as-asked", "unix", program, options=("--json", figures))
+    figures = tmp_path / "result.json"
+    result = on_cluster(2, 1, "as-asked", "unix", ASKED / "shares_pages", options=("--json", figures))
     assert (result.returncode, result.stdout) == (0, f"{2 * (2 + 2)}\n")
     threads = json.loads(figures.read_text())["threads"]
     assert [thread["waits"] for thread in threads] == [0, 0]
@@ -345,7 +308,7 @@ def test_a_thread_that_waits_for_a_flag_leaves_its_processor_to_others():
     """400 ms of waiting; a loop that turns uses them all where nobody else wants the processor."""
     processor = min(os.sched_getaffinity(0))
     result = subprocess.run(
-        ["taskset", "-c", str(processor), BUILD / "sdsm", "run", "--quiet", "-n", "2", "--", PROGRAMS / "rests"],
+        ["taskset", "-c", str(processor), BUILD / "sdsm-run", "--quiet", "-n", "2", "--", PROGRAMS / "rests"],
         capture_output=True, text=True, check=False,
     )
     assert (result.returncode, result.stderr) == (0, "")
@@ -369,122 +332,26 @@ def test_who_gets_a_lock_by_a_store_to_its_own_stack_sees_what_it_guards_in_othe
 
 @pytest.mark.parametrize("atomics", ["home", "relaxed", "lock"])
 @pytest.mark.parametrize(("nodes", "threads_per_node"), [(3, 1), (2, 2)])
-def test_a_flush_orders_memory_however_operations_are_done(tmp_path, nodes, threads_per_node, atomics):
+def test_a_flush_orders_memory_however_operations_are_done(nodes, threads_per_node, atomics):
     """Each thread waits for the one before it, by looks with a flush between them."""
-    (tmp_path / "chain.c").write_text(
-        """
-#include <omp.h>
-#include <stdio.h>
-int flags[64 * 1024];
-long values[64 * 1024];
-int main(void) {
-  long wrong = 0;
-#pragma omp parallel reduction(+ : wrong)
-  {
-    const int own = omp_get_thread_num() * 1024;
-    for (int turn = 1; turn <= 3; ++turn) {
-      for (int seen = 0; own > 0 && seen < turn;) {
-#pragma omp flush
-#pragma omp atomic read
-        seen = flags[own - 1024];
-      }
-#pragma omp flush
-      if (own > 0 && values[own - 1024] < turn) ++wrong;
-      values[own] = turn;
-#pragma omp flush
-#pragma omp atomic write
-      flags[own] = turn;
-#pragma omp flush
-    }
-  }
-  printf("%ld wrong\\n", wrong);
-  return wrong != 0;
-}
-"""
-    )
-    subprocess.run(["gcc", "-O2", "-fopenmp", "-o", tmp_path / "chain", tmp_path / "chain.c"], check=True)
     options = ("--atomics", atomics)
-    result = on_cluster(nodes, threads_per_node, "as-asked", "unix", tmp_path / "chain", options=options)
+    result = on_cluster(nodes, threads_per_node, "as-asked", "unix", ASKED / "chain_of_flushes", options=options)
     assert (result.returncode, result.stdout, result.stderr) == (0, "0 wrong\n", "")
 
 
 @pytest.mark.parametrize(("nodes", "threads_per_node"), [(2, 2), (2, 3), (3, 2)])
-def test_companions_operations_that_overtake_each_other_show_no_older_value(tmp_path, nodes, threads_per_node):
+def test_companions_operations_that_overtake_each_other_show_no_older_value(nodes, threads_per_node):
     """Nor does a page that a companion fetches meanwhile."""
-    (tmp_path / "forward.c").write_text(
-        """
-#include <omp.h>
-#include <stdio.h>
-volatile int count;
-omp_lock_t locks[64];
-int main(void) {
-  int older = 0;
-  for (int i = 0; i < 64; ++i) omp_init_lock(&locks[i]);
-#pragma omp parallel reduction(+ : older)
-  {
-    const int number = omp_get_thread_num();
-    for (int i = 0, last = count; i < 1500; ++i) {
-      if (i % 3 == number % 3) {
-        omp_set_lock(&locks[number]);
-        omp_unset_lock(&locks[number]);
-      }
-      const int made = __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED);
-      if (made < last) ++older;
-      last = made;
-      for (int look = 0; look < 20; ++look) {
-        const int seen = count;
-        if (seen < last) ++older;
-        if (seen > last) last = seen;
-      }
-    }
-  }
-  printf("%d older, %d\\n", older, count / omp_get_max_threads());
-}
-"""
-    )
-    subprocess.run(["gcc", "-O2", "-fopenmp", "-o", tmp_path / "forward", tmp_path / "forward.c"], check=True)
     options = ("--atomics", "relaxed")
-    result = on_cluster(nodes, threads_per_node, "as-asked", "unix", tmp_path / "forward", options=options)
+    result = on_cluster(nodes, threads_per_node, "as-asked", "unix", ASKED / "overtaking", options=options)
     assert (result.returncode, result.stdout, result.stderr) == (0, "0 older, 1500\n", "")
 
 
 @pytest.mark.parametrize(("nodes", "threads_per_node"), [(2, 1), (2, 2)])
-def test_a_thread_sees_nothing_older_in_a_variable_than_its_own_operation_found(tmp_path, nodes, threads_per_node):
+def test_a_thread_sees_nothing_older_in_a_variable_than_its_own_operation_found(nodes, threads_per_node):
     """Copies stay under relaxed operations: a thread that compared with its old copy would do so for ever."""
-    (tmp_path / "count.c").write_text(
-        """
-#include <omp.h>
-#include <stdatomic.h>
-#include <stdio.h>
-atomic_int count;
-char beside[100];
-int own[64 * 1024];
-int main(void) {
-  int older = 0;
-#pragma omp parallel reduction(+ : older)
-  {
-    int* const mine = &own[(omp_get_num_threads() - 1 - omp_get_thread_num()) * 1024];
-    *mine = 100;
-    for (int i = 0; i < 10; ++i)
-#pragma omp atomic
-      ++*mine;
-    if (*mine != 110) ++older;
-  }
-#pragma omp parallel reduction(+ : older)
-  for (int i = 0; i < 20; ++i) {
-    int seen = atomic_load_explicit(&count, memory_order_relaxed);
-    while (!atomic_compare_exchange_strong(&count, &seen, seen + 1))
-      seen = atomic_load_explicit(&count, memory_order_relaxed);
-    if (atomic_load_explicit(&count, memory_order_relaxed) <= seen) ++older;
-    beside[omp_get_thread_num()] = 1;
-  }
-  printf("%d, %d older\\n", count, older);
-}
-"""
-    )
-    subprocess.run(["gcc", "-O2", "-fopenmp", "-o", tmp_path / "count", tmp_path / "count.c"], check=True)
     options = ("--atomics", "relaxed")
-    result = on_cluster(nodes, threads_per_node, "as-asked", "unix", tmp_path / "count", options=options)
+    result = on_cluster(nodes, threads_per_node, "as-asked", "unix", ASKED / "own_operations", options=options)
     assert (result.returncode, result.stdout, result.stderr) == (0, f"{20 * nodes * threads_per_node}, 0 older\n", "")
 
 
@@ -560,7 +427,7 @@ def test_a_program_that_forks_is_ended_with_a_word_about_it():
 
 
 def traced(tmp_path, *program: object) -> subprocess.CompletedProcess:
-    command = [BUILD / "sdsm", "trace", "--quiet", "-n", 2, "-o", tmp_path / "t.trace", "--", *program]
+    command = [BUILD / "sdsm-trace", "--quiet", "-n", 2, "-o", tmp_path / "t.trace", "--", *program]
     return subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
 
 

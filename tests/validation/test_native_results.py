@@ -15,7 +15,7 @@ BUILD = Path(__file__).resolve().parents[2] / "build"
 def run(*command: object, threads: int) -> None:
     arguments = [str(part) for part in command]
     environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}
-    subprocess.run(arguments, check=True, capture_output=True, text=True, timeout=280, env=environment)
+    subprocess.run(arguments, check=True, capture_output=True, text=True, timeout=600, env=environment)
 
 
 def check_same_bits(folder: Path, threads: int, size: int, *program: object, options: tuple[object, ...] = ()) -> None:
@@ -109,7 +109,7 @@ def test_bound_processes_run_on_a_processor_each_in_turn_and_are_served_first():
 
     def printed(*options: str) -> list[str]:
         command = [BUILD / "sdsm-run", "--quiet", "-n", "3", *options, "--", program]
-        done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=600)
         return done.stdout.splitlines()
 
     all_of_them = " ".join(map(str, allowed))

@@ -133,7 +133,7 @@ def test_the_commands_that_a_page_shows_end_well_and_print_what_it_shows(page: s
                 env=environment(),
                 capture_output=True,
                 text=True,
-                timeout=300,
+                timeout=600,
             )
             assert ended.returncode == 0, f"{block}: {ended.stdout}\n{ended.stderr}"
             printed = ended.stdout + ended.stderr
@@ -152,7 +152,7 @@ def help_of(command: str, *subcommand: str) -> str:
         call = [str(ROOT / command), "--help"]
     else:
         return ""
-    return subprocess.run(call, capture_output=True, text=True, timeout=60, env=environment(), check=True).stdout
+    return subprocess.run(call, capture_output=True, text=True, timeout=600, env=environment(), check=True).stdout
 
 
 def unknown_options(line: str) -> list[str]:
