@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-BUILD = Path(__file__).resolve().parents[2] / "build"
+from tests.validation.native_runs import BUILD, thinned
 
 
 def run(*command: object, threads: int) -> None:
@@ -41,14 +41,12 @@ LAPLACE_BYTES = 64 * 64 * 8
 FFT_BYTES = 8192 * 16
 
 
-@pytest.mark.parametrize("threads", [1, 2, 3, 4, 8])
-@pytest.mark.parametrize("impl", [1, 2, 3, 4, 5, 6])
+@pytest.mark.parametrize(("impl", "threads"), thinned(2, range(1, 7), (1, 2, 3, 4, 8)))
 def test_laplace(tmp_path, impl, threads):
     check_same_bits(tmp_path, threads, LAPLACE_BYTES, *laplace(impl))
 
 
-@pytest.mark.parametrize("threads", [1, 2, 4, 8])
-@pytest.mark.parametrize("impl", [1, 2, 3, 4])
+@pytest.mark.parametrize(("impl", "threads"), thinned(2, range(1, 5), (1, 2, 4, 8)))
 def test_fft(tmp_path, impl, threads):
     check_same_bits(tmp_path, threads, FFT_BYTES, *fft(impl))
 
