@@ -80,9 +80,11 @@ def said(folder, command: str, protocol: str, given: tuple[str, ...]) -> subproc
 
 @pytest.mark.parametrize("command", ["simulate", "run"])
 @pytest.mark.parametrize("protocol", ["scash", "home-open", "jiajia", "hardware"])
-def test_each_pair_of_options_is_played_or_refused_by_name(folder, command, protocol):
+@pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=pytest.mark.long) for part in (1, 2))])
+def test_each_pair_of_options_is_played_or_refused_by_name(folder, command, protocol, part):
+    """Of all pairs a third each."""
     wrong = []
-    for given in COMBINATIONS:
+    for given in COMBINATIONS[part::3]:
         expected = problems(command, protocol, given)
         if not expected and command == "simulate" and "--order order" in given and len(given) > 1:
             continue  # it is of a run with neither

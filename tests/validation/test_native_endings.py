@@ -11,7 +11,7 @@ import time
 import pytest
 
 from tests.traces import traced
-from tests.validation.native_runs import ASKED, BUILD, MEMORY_PROGRAMS, MarkedRun, hosts
+from tests.validation.native_runs import ASKED, BUILD, MEMORY_PROGRAMS, MarkedRun, hosts, thinned
 
 FAILING_CALLS = BUILD / "tests" / "run" / "libfailing_calls.so"
 RUN_TIME = BUILD / "libsdsm-run.so"
@@ -23,9 +23,10 @@ def ending(how: str, thread: int, status: int, *cluster: object) -> MarkedRun:
     return MarkedRun("-q", *cluster, "--", PROGRAM, how, thread, status)
 
 
-@pytest.mark.parametrize("cluster", [("--nodes", 2, "--threads-per-node", 2), ("--nodes", 3, *hosts(3))])
-@pytest.mark.parametrize("thread", [0, 1, 2])
-@pytest.mark.parametrize("how", ["exit", "quick_exit", "_exit", "computing"])
+@pytest.mark.parametrize(
+    ("how", "thread", "cluster"),
+    thinned(2, ("exit", "quick_exit", "_exit", "computing"), (0, 1, 2), (("--nodes", 2, "--threads-per-node", 2), ("--nodes", 3, *hosts(3)))),
+)
 def test_any_thread_may_end_the_program(how, thread, cluster):
     status = 0 if thread == 2 else 7
     with ending(how, thread, status, *cluster) as run:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.validation.native_runs import ASKED, BUILD
+from tests.validation.native_runs import ASKED, BUILD, thinned
 from tests.validation.native_runs import MEMORY_PROGRAMS as PROGRAMS
 
 LAYOUTS = ((2, 1), (3, 1), (4, 1), (8, 1), (1, 3), (2, 2), (2, 4), (3, 2))
@@ -58,24 +58,20 @@ def check_random_programs(case: int, count: int, nodes: int, threads_per_node: i
     assert result.stdout.startswith(f"{count} programs")
 
 
-CASES = [
-    (case, nodes, threads_per_node, placement, transport)
-    for case, ((nodes, threads_per_node), placement, transport) in enumerate(
-        itertools.product(LAYOUTS, PLACEMENTS, TRANSPORTS)
-    )
-]
+CASES = list(itertools.product(LAYOUTS, PLACEMENTS, TRANSPORTS))
 
 
-@pytest.mark.parametrize(("case", "nodes", "threads_per_node", "placement", "transport"), CASES)
-def test_random_programs(case, nodes, threads_per_node, placement, transport):
-    check_random_programs(case, 2, nodes, threads_per_node, placement, transport)
+@pytest.mark.parametrize(("layout", "placement", "transport"), thinned(4, LAYOUTS, PLACEMENTS, TRANSPORTS))
+def test_random_programs(layout, placement, transport):
+    check_random_programs(CASES.index((layout, placement, transport)), 2, *layout, placement, transport)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("case", "nodes", "threads_per_node", "placement", "transport"), CASES)
-def test_many_random_programs(case, nodes, threads_per_node, placement, transport):
+@pytest.mark.parametrize(("layout", "placement", "transport"), CASES)
+def test_many_random_programs(layout, placement, transport):
+    case = CASES.index((layout, placement, transport))
     for shape in range(len(SHAPES)):
-        check_random_programs(100 + case * len(SHAPES) + shape, 40, nodes, threads_per_node, placement, transport)
+        check_random_programs(100 + case * len(SHAPES) + shape, 40, *layout, placement, transport)
 
 
 def check_mixed_programs(
@@ -103,9 +99,9 @@ VARIANTS = (
 )
 
 
-@pytest.mark.parametrize("options", VARIANTS, ids=lambda options: " ".join(map(str, options)))
-@pytest.mark.parametrize(("nodes", "threads_per_node"), [(2, 1), (3, 1), (4, 1), (8, 1), (2, 2)])
-def test_programs_are_right_under_each_variant(nodes, threads_per_node, options):
+@pytest.mark.parametrize(("layout", "options"), thinned(3, ((2, 1), (3, 1), (4, 1), (8, 1), (2, 2)), VARIANTS))
+def test_programs_are_right_under_each_variant(layout, options):
+    nodes, threads_per_node = layout
     check_mixed_programs(1 + nodes, 8 // nodes, nodes, threads_per_node, "random_program", options)
 
 
@@ -156,10 +152,9 @@ def test_random_programs_are_right_about_an_ordinary_memory(threads):
 
 
 @pytest.mark.parametrize("rounds", [40, pytest.param(200, marks=pytest.mark.long)])
-@pytest.mark.parametrize("transport", TRANSPORTS)
-@pytest.mark.parametrize(("nodes", "threads_per_node"), [(2, 1), (3, 1), (4, 1), (7, 1), (2, 2), (1, 4)])
-def test_litmus_programs_show_no_forbidden_outcome(nodes, threads_per_node, transport, rounds):
-    result = on_cluster(nodes, threads_per_node, "as-asked", transport, PROGRAMS / "litmus", rounds)
+@pytest.mark.parametrize(("layout", "transport"), thinned(2, ((2, 1), (3, 1), (4, 1), (7, 1), (2, 2), (1, 4)), TRANSPORTS))
+def test_litmus_programs_show_no_forbidden_outcome(layout, transport, rounds):
+    result = on_cluster(*layout, "as-asked", transport, PROGRAMS / "litmus", rounds)
     assert (result.returncode, result.stderr) == (0, "")
     # Each program ran as often as it should.
     lines = result.stdout.splitlines()
@@ -191,11 +186,13 @@ WAITS = {
 }
 
 
-@pytest.mark.parametrize(("program", "how"), [(program, how) for program, (_, ways) in WAITS.items() for how in ways])
-@pytest.mark.parametrize("level", ["O0", "O2"])
-@pytest.mark.parametrize(("nodes", "threads_per_node"), [(3, 1), (2, 2)])
-def test_a_wait_that_looks_alike_in_no_two_turns_ends(nodes, threads_per_node, level, program, how):
-    result = on_cluster(nodes, threads_per_node, "as-asked", "unix", PROGRAMS / f"{program}_{level}", how)
+@pytest.mark.parametrize(
+    ("wait", "level", "layout"),
+    thinned(2, [(program, how) for program, (_, ways) in WAITS.items() for how in ways], ("O0", "O2"), ((3, 1), (2, 2))),
+)
+def test_a_wait_that_looks_alike_in_no_two_turns_ends(wait, level, layout):
+    program, how = wait
+    result = on_cluster(*layout, "as-asked", "unix", PROGRAMS / f"{program}_{level}", how)
     assert (result.returncode, result.stdout, result.stderr) == (0, WAITS[program][0], "")
 
 
