@@ -203,7 +203,7 @@ def inputs(tmp_path_factory) -> Path:
                   ["trace", "-q", "-n", "3", "--passes", "1", "-o", "c.trace", *locks],
                   ["run", "-q", "-n", "2", "--order", "a.order", *program],
                   ["simulate", "a.trace", "-p", "m.xml", "-n", "2", "-q", "--json", "a.json"]):  # fmt: skip
-        subprocess.run([BUILD / "sdsm", *words], cwd=folder, check=True, capture_output=True, timeout=100)
+        subprocess.run([BUILD / "sdsm", *words], cwd=folder, check=True, capture_output=True, timeout=600)
     (folder / "a.toml").write_text(SWEEP)
     return folder
 
@@ -300,7 +300,7 @@ WORDS = (
 
 
 def options_of(command: str) -> list[str]:
-    done = subprocess.run([BUILD / "sdsm", *command.split(), "--help"], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run([BUILD / "sdsm", *command.split(), "--help"], capture_output=True, text=True, check=True, timeout=600)
     return sorted(set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", done.stdout)) - set(SLOW))
 
 

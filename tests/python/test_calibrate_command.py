@@ -83,9 +83,9 @@ def test_a_prediction_on_a_calibrated_platform_has_a_band(outputs, tmp_path):
     assert main([*(str(file) for file in outputs), "-o", str(out)]) == 0
     program = [str(ROOT / "build" / "workloads" / "laplace"), "--impl", "4", "--size", "128", "--iterations", "3"]
     command = [str(SDSM), "trace", "--quiet", "-n", "2", "-o", str(trace), "--", *program, "--no-check"]
-    subprocess.run(command, check=True, capture_output=True, timeout=280)
+    subprocess.run(command, check=True, capture_output=True, timeout=600)
     command = [str(SDSM), "simulate", str(trace), "-p", str(out), "-n", "2", "--uncertainty", "20", "--json", "-"]
-    result = json.loads(subprocess.run(command, check=True, capture_output=True, timeout=280).stdout)
+    result = json.loads(subprocess.run(command, check=True, capture_output=True, timeout=600).stdout)
     band = result["uncertainty"]
     assert band["low_5_percent_s"] < band["median_s"] < band["high_95_percent_s"]
     assert set(band["draws"][0]["parameters"]) == set(band["standard_errors"])

@@ -21,7 +21,6 @@ from sdsm_epcc.command import main
 
 ROOT = Path(__file__).resolve().parents[2]
 EPCC_31 = str(DATA / "epcc" / "v31.syncbench.gcc.2.out")
-THREE_RUNS = str(DATA / "epcc" / "v31.syncbench.gcc.2.three-runs.out")
 
 
 def run_text(
@@ -87,14 +86,12 @@ def test_two_runs_print_what_a_hand_gets(tmp_path, capsys):
 
 
 def test_concatenated_runs_and_files_of_one_run_give_the_same(tmp_path, capsys):
-    text = Path(THREE_RUNS).read_text()
-    parts = ["Running" + part for part in text.split("Running")[1:]]
-    names = []
-    for number, part in enumerate(parts):
-        names.append(str(tmp_path / f"{number}.out"))
-        Path(names[-1]).write_text(part)
-    assert len(parts) == 3
-    assert results(capsys, *names) == results(capsys, THREE_RUNS)
+    parts = [RUN_1, RUN_2, run_text((1.2, 0.1), (2.2, 0.2, 2.0, 2.4))]
+    names = [tmp_path / name for name in ("1.out", "2.out", "3.out", "all.out")]
+    for name, text in zip(names, [*parts, "".join(parts)], strict=True):
+        name.write_text(text)
+    *apart, together = map(str, names)
+    assert results(capsys, *apart) == results(capsys, together)
 
 
 def test_cycles_are_microseconds_times_the_clock(capsys):
@@ -124,12 +121,12 @@ def test_chunks_array_sizes_threads_and_versions_are_kept_apart(capsys):
     barrier = [record for record in found if record["directive"] == "BARRIER"]
     assert sorted((r["suite"], r["threads"], r["runs"]) for r in barrier) == [
         ("EPCC 3.1", 1, 1),
-        ("EPCC 3.1", 2, 4),
-        ("EPCC 4.0", 1, 2),
+        ("EPCC 3.1", 2, 1),
         ("EPCC 4.0", 2, 2),
     ]
-    assert one(found, suite="EPCC 4.0", threads=2, directive="GUIDED", chunk=64)["samples"] == 10
-    assert one(found, suite="EPCC 4.0", threads=2, directive="COPYIN", array_size=59049)["samples"] == 10
+    assert one(found, suite="EPCC 4.0", threads=2, directive="BARRIER")["samples"] == 10
+    assert one(found, suite="EPCC 4.0", threads=2, directive="GUIDED", chunk=64)["samples"] == 5
+    assert one(found, suite="EPCC 4.0", threads=2, directive="COPYIN", array_size=59049)["samples"] == 5
     # Each program has a reference of its own under the same name.
     assert (
         len(

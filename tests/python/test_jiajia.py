@@ -140,17 +140,16 @@ def test_a_barrier_costs_at_most_what_the_last_one_waits():
     assert costs.barrier_at_most_us == pytest.approx(500)
 
 
-@pytest.mark.parametrize(("pair", "least", "most"), [("pair-a", 1200, 1300), ("pair-b", 1200, 1300)])
-def test_page_requests_of_the_real_machines_take_what_was_read_off_by_hand(pair, least, most):
-    costs = jiajia.fit([read(path) for path in JIAJIA if path.name.startswith(pair)])
-    assert costs.page_request is not None
-    assert least < costs.page_request.us < most
+@pytest.mark.parametrize(("name", "us"), [("pair-a.tsp.out", 2085.93e3 / 1713), ("pair-b.lu.out", (825.54e3 + 871.08e3) / 1425)])
+def test_page_requests_of_the_real_machines_take_what_was_read_off_by_hand(name, us):
+    cost = jiajia.fit([read(DATA / "jiajia" / name)]).page_request
+    assert cost is not None and cost.us == pytest.approx(us)
 
 
 def test_the_command_prints_a_line_for_each_cost_and_refuses_others_in_one():
     def call(*names: object) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "calibration.jiajia", *map(str, names)]
-        return subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=DATA.parents[2])
+        return subprocess.run(command, capture_output=True, text=True, timeout=600, cwd=DATA.parents[2])
 
     printed = call(*JIAJIA)
     assert (printed.returncode, printed.stderr) == (0, "")
@@ -202,8 +201,7 @@ def test_a_log_that_takes_longer_than_what_it_logs_is_refused(tmp_path, capsys, 
 
 def test_a_platform_of_the_real_reports_is_one_that_sdsm_takes(tmp_path):
     file = tmp_path / "pair-a.xml"
-    reports = [str(path) for path in JIAJIA if path.name.startswith("pair-a")]
-    assert jiajia.main([*reports, "-o", str(file), "--log", "2us"], lambda text: None) == 0
+    assert jiajia.main([*map(str, JIAJIA), "-o", str(file), "--log", "2us"], lambda text: None) == 0
     checked = subprocess.run([BUILD / "sdsm", "check", file], capture_output=True, text=True)
     assert (checked.returncode, checked.stderr) == (0, "")
     assert "nothing found" in checked.stdout

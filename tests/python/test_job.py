@@ -249,7 +249,7 @@ def test_an_interrupted_job_leaves_what_was_done_and_no_running_command(place, n
     ):
         time.sleep(0.02)
     process.send_signal(number)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=600)
     assert process.returncode == 1
     assert "interrupted" in err and "Traceback" not in err
     statuses = {name: row["status"] for name, row in place.times().items()}

@@ -332,7 +332,7 @@ def test_chromium_fetches_nothing_reports_no_error_and_prints_the_page(secret, t
                    "--no-first-run", "--host-resolver-rules=MAP * ~NOTFOUND", f"--user-data-dir={tmp_path / 'profile'}"]  # fmt: skip
         words = [browser, *options, "--enable-logging=stderr", f"--print-to-pdf={tmp_path / name}.pdf", (tmp_path / f"{name}.html").as_uri()]
         environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"} | {"HOME": str(tmp_path)}
-        done = subprocess.run(words, capture_output=True, text=True, errors="replace", timeout=300, env=environment, stdin=subprocess.DEVNULL)
+        done = subprocess.run(words, capture_output=True, text=True, errors="replace", timeout=600, env=environment, stdin=subprocess.DEVNULL)
         assert done.returncode == 0, done.stderr
         return [line for line in done.stderr.splitlines() if "CONSOLE" in line]
 

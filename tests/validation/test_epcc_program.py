@@ -11,9 +11,11 @@ import pytest
 
 from calibration.readers import epcc
 from calibration.readers.text import Text
+from tests.traces import traced
+from tests.validation.native_runs import COMMAND
 
 ROOT = Path(__file__).resolve().parents[2]
-SDSM = ROOT / "build" / "sdsm"
+SIMULATE = ROOT / "build" / "sdsm-simulate"
 PROGRAM = ROOT / "build" / "workloads" / "epcc"
 DIRECTIVES = (
     *("PARALLEL", "FOR", "PARALLEL FOR", "BARRIER", "SINGLE", "CRITICAL"),
@@ -25,7 +27,7 @@ def run(*command: object, status: int = 0, threads: int = 2) -> subprocess.Compl
     arguments = [str(part) for part in command]
     environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}
     done = subprocess.run(
-        arguments, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=280, env=environment
+        arguments, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600, env=environment
     )
     assert done.returncode == status, done.stderr
     return done
@@ -76,12 +78,11 @@ def test_the_other_groups_print_a_block_for_each_size(group, options, expected):
     assert references == (2 if group == "flush" else 1)
 
 
-def test_on_the_cluster_what_a_clause_copies_and_a_schedule_shares_costs_its_pages(tmp_path):
+def test_on_the_cluster_what_a_clause_copies_and_a_schedule_shares_costs_its_pages():
     def overheads(*options: object) -> dict[str, float]:
-        trace, program = tmp_path / "a.trace", (PROGRAM, "--samples", 2, "--repetitions", 4, "--delay", 10, *options)
-        run(SDSM, "trace", "-q", "--passes", 1, "-n", 2, "-o", trace, "--", *program)
+        trace = traced(2, PROGRAM, "--samples", 2, "--repetitions", 4, "--delay", 10, *options)
         cluster = ("--platform", ROOT / "platforms" / "p3-score.xml", "-n", 2, "-q", "--compute-factor", 1e-6)
-        table = run_of(run(SDSM, "simulate", trace, *cluster, "--output", "-").stdout)
+        table = run_of(run(SIMULATE, trace, *cluster, "--output", "-").stdout)
         return {block.name: block.overhead for block in table.blocks if block.overhead is not None and not block.is_reference}
 
     arrays = overheads("--directive", "private", "--directive", "firstprivate", "--size", 1, "--size", 19683)
@@ -97,12 +98,12 @@ def test_on_the_cluster_what_a_clause_copies_and_a_schedule_shares_costs_its_pag
 
 def test_a_reduction_is_recognised_and_costs_omnis_steps_where_asked(tmp_path):
     def simulated(directive: str, reductions: str, repetitions: int) -> tuple[dict, float]:
-        trace, result = tmp_path / "a.trace", tmp_path / "a.json"
+        result = tmp_path / "a.json"
         program = (PROGRAM, "--directive", directive, "--samples", 2, "--repetitions", repetitions, "--delay", 10)
         # The least of several passes, as an operation that the processor left for long before the join is none of a reduction.
-        run(SDSM, "trace", "-q", "--passes", 5, "-n", 2, "-o", trace, "--", *program)
+        trace = traced(2, *program, options=("--passes", 5))
         cluster = ("--platform", ROOT / "platforms" / "p3-score.xml", "-n", 2, "-q", "--compute-factor", 1e-6)
-        done = run(SDSM, "simulate", trace, *cluster, "--reductions", reductions, "--output", "-", "--json", result)
+        done = run(SIMULATE, trace, *cluster, "--reductions", reductions, "--output", "-", "--json", result)
         overhead_us = run_of(done.stdout).blocks[-1].overhead
         assert overhead_us is not None
         return json.loads(result.read_text()), overhead_us
@@ -121,10 +122,9 @@ def test_a_reduction_is_recognised_and_costs_omnis_steps_where_asked(tmp_path):
 
 
 def test_an_update_that_another_nodes_comes_before_is_done_again_in_simulation_and_run(tmp_path):
-    trace, repetitions = tmp_path / "a.trace", 48
+    repetitions = 48
     program = (PROGRAM, "--directive", "atomic", "--samples", 2, "--repetitions", repetitions)
-    run(SDSM, "trace", "-q", "--passes", 1, "-n", 4, "-o", trace, "--", *program)
-    simulate = (SDSM, "simulate", trace, "--platform", ROOT / "platforms" / "p3-score.xml", "-n", 4, "-q", "--json", "-")
+    simulate = (SIMULATE, traced(4, *program), "--platform", ROOT / "platforms" / "p3-score.xml", "-n", 4, "-q", "--json", "-")
 
     def operations(result: str) -> list[int]:
         return [thread["atomics"] for thread in json.loads(result)["whole_run"]["threads"]]
@@ -133,7 +133,7 @@ def test_an_update_that_another_nodes_comes_before_is_done_again_in_simulation_a
     once = [3 * repetitions // 4] * 4
     assert operations(run(*simulate, "--atomics", "lock").stdout) == once
     predicted = operations(run(*simulate, "--atomics", "home").stdout)
-    run(SDSM, "run", "-q", "-n", 4, "--json", tmp_path / "run.json", "--", *program)
+    run(COMMAND, "-q", "-n", 4, "--json", tmp_path / "run.json", "--", *program)
     # How often is a matter of timing. On p3-score one of three nodes always is too late.
     assert sum(predicted) > sum(once)
     for done in (predicted, operations((tmp_path / "run.json").read_text())):
@@ -160,13 +160,13 @@ def test_wrong_options_are_refused_by_name():
     # The given figures, [WR-env].
     [(1, 1, 0.2, 0.6), (2, 1, 661, 52), (1, 2, 225, 4), (4, 1, 7305, 74)],
 )
-def test_on_the_pentium_iii_cluster_barrier_and_lock_cost_what_was_given(tmp_path, nodes, threads, barrier_us, lock_us):
-    trace, team, repetitions = tmp_path / "a.trace", nodes * threads, 400
+def test_on_the_pentium_iii_cluster_barrier_and_lock_cost_what_was_given(nodes, threads, barrier_us, lock_us):
+    repetitions = 400
     program = (PROGRAM, "--samples", 2, "--repetitions", repetitions, "--directive", "barrier", "--directive", "lock")
-    run(SDSM, "trace", "-q", "--passes", 1, "-n", team, "-o", trace, "--", *program)
+    trace = traced(nodes * threads, *program)
     cluster = ("--platform", ROOT / "platforms" / "p3-score.xml", "-n", nodes, "-t", threads, "-q")
     # Without compute times, which are measured here.
-    done = run(SDSM, "simulate", trace, *cluster, "--compute-factor", 1e-6, "--output", "-")
+    done = run(SIMULATE, trace, *cluster, "--compute-factor", 1e-6, "--output", "-")
     overhead = {block.name: block.overhead for block in run_of(done.stdout).blocks if not block.is_reference}
     # The region around the repetitions is timed, too: fork and join, each a barrier, and a few page faults of each node.
     region_us = (2 * barrier_us + 30 + 700 * (nodes - 1)) / repetitions

@@ -9,6 +9,7 @@ import subprocess
 
 import pytest
 
+from tests.traces import traced
 from tests.validation.native_runs import BUILD, output_of
 
 CONSTRUCTS = BUILD / "tests" / "constructs"
@@ -51,7 +52,7 @@ DEADLOCKS = ("barrier", "inner_barrier")
 
 def said(*command: object, **environment: str) -> tuple[int, str]:
     words = [str(word) for word in command]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=120, env={**os.environ, **environment})
+    done = subprocess.run(words, capture_output=True, text=True, timeout=600, env={**os.environ, **environment})
     return done.returncode, done.stderr
 
 
@@ -88,24 +89,22 @@ def test_a_member_that_ends_the_program_before_it_comes_to_the_gang_is_no_misuse
     assert said(BUILD / "sdsm-run", "-q", "-n", 4, "--", MISUSE, "exit") == (1, "sdsm: the program ended with status 3\n")
 
 
-def test_protocols_without_gangs_refuse_them_by_name(tmp_path):
+def test_protocols_without_gangs_refuse_them_by_name():
     fft = (BUILD / "workloads" / "fft", "--impl", 6, "--points", 64, "--no-check")
-    output_of(BUILD / "sdsm-trace", "-q", "-n", 4, "--passes", 1, "-o", tmp_path / "trace", "--", *fft)
-    simulate = (BUILD / "sdsm-simulate", tmp_path / "trace", "-q", "--nodes", 4, "--platform")
+    simulate = (BUILD / "sdsm-simulate", traced(4, *fft), "-q", "--nodes", 4, "--platform")
     status, errors = said(*simulate, PLATFORMS / "p3-jiajia.xml", "--protocol", "jiajia")
     assert status == 2
     assert "the trace has a barrier of a gang, of 2 threads, which this protocol's simulation has not" in errors
 
 
-def predicted_s(folder, implementation: int) -> float:
+def predicted_s(implementation: int) -> float:
     """At four threads, with so little computing that only the shared memory takes time."""
     fft = (BUILD / "workloads" / "fft", "--impl", implementation, "--points", 4096, "--no-check")
-    output_of(BUILD / "sdsm-trace", "-q", "-n", 4, "--passes", 1, "-o", folder / "trace", "--", *fft)
-    simulate = (BUILD / "sdsm-simulate", folder / "trace", "-q", "--nodes", 4, "--compute-factor", "1e-6")
+    simulate = (BUILD / "sdsm-simulate", traced(4, *fft), "-q", "--nodes", 4, "--compute-factor", "1e-6")
     return json.loads(output_of(*simulate, "--platform", PLATFORMS / "p3-score.xml", "--json", "-"))["makespan_s"]
 
 
-def test_gangs_gain_what_their_smaller_barriers_cost_less(tmp_path):
+def test_gangs_gain_what_their_smaller_barriers_cost_less():
     # Two of the four inner barriers are of 2 nodes (661 us) instead of 4 (7305 us).
-    gain_s = predicted_s(tmp_path, 4) - predicted_s(tmp_path, 6)
+    gain_s = predicted_s(4) - predicted_s(6)
     assert gain_s == pytest.approx(2 * (7305 - 661) * 1e-6, rel=0.15)

@@ -8,29 +8,7 @@ from pathlib import Path
 
 import pytest
 
-BUILD = Path(__file__).resolve().parents[2] / "build"
-RECURSION = """
-int deeper(int depth) {
-  volatile char frame[4096];
-  frame[depth % 4096] = (char)depth;
-  return depth ? deeper(depth - 1) + frame[depth % 4096] : 0;
-}
-int main(void) {
-  int sum = 0;
-#pragma omp parallel num_threads(2) reduction(+ : sum)
-  if (omp_get_thread_num() == FULL) sum += deeper(100000);
-  return sum != 0;
-}
-"""
-REGION = "\n#pragma omp parallel\n  {}\n"
-CLOSING = f"#include <unistd.h>\nint main(void) {{ for (int file = 3; file < 1024; ++file) close(file); {REGION} return 0; }}\n"
-
-
-def compiled(folder: Path, source: str, *options: str) -> Path:
-    (folder / "program.c").write_text(source)
-    words = ["gcc", "-O0", "-w", "-fopenmp", "-include", "omp.h", *options, "-o", "program", "program.c"]
-    subprocess.run(words, cwd=folder, check=True)
-    return folder / "program"
+from tests.validation.native_runs import ASKED, BUILD
 
 
 def call(folder: Path, command: str, program: Path, limits: dict[int, int] | None = None) -> subprocess.CompletedProcess[str]:
@@ -40,12 +18,12 @@ def call(folder: Path, command: str, program: Path, limits: dict[int, int] | Non
 
     options = ["-o", "a.trace"] if command == "sdsm-trace" else []
     words = [str(BUILD / command), "-q", "-n", "2", *options, "--", str(program)]
-    return subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=100, preexec_fn=limit)
+    return subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=600, preexec_fn=limit)
 
 
 @pytest.mark.parametrize(("full", "remedy"), [(0, "ulimit -s"), (1, "OMP_STACKSIZE")])
 def test_a_full_stack_is_told_with_its_size_and_what_makes_it_larger(tmp_path, full, remedy):
-    done = call(tmp_path, "sdsm-trace", compiled(tmp_path, RECURSION, f"-DFULL={full}"))
+    done = call(tmp_path, "sdsm-trace", ASKED / f"recursion_{full}")
     assert done.returncode == 1
     assert done.stderr.startswith(f"sdsm: the stack of thread {full} is full (") and done.stderr.count("\n") == 1
     assert f"Give it more by {remedy}" in done.stderr
@@ -53,21 +31,19 @@ def test_a_full_stack_is_told_with_its_size_and_what_makes_it_larger(tmp_path, f
 
 @pytest.mark.parametrize("command", ["sdsm-run", "sdsm-trace"])
 def test_the_least_stack_is_enough_for_the_commands(tmp_path, command):
-    program = compiled(tmp_path, f"int main(void) {{ {REGION} return 0; }}\n")
-    done = call(tmp_path, command, program, {resource.RLIMIT_STACK: 64 << 10})
+    done = call(tmp_path, command, ASKED / "one_region", {resource.RLIMIT_STACK: 64 << 10})
     assert done.returncode == 0 or (done.returncode == 1 and done.stderr.count("\n") == 1), (done.returncode, done.stderr)
 
 
 @pytest.mark.parametrize("gigabytes", [1, 4, 20, 80])
 @pytest.mark.parametrize("command", ["sdsm-run", "sdsm-trace"])
 def test_too_little_address_space_is_told_as_that(tmp_path, command, gigabytes):
-    program = compiled(tmp_path, f"int main(void) {{ {REGION} return 0; }}\n")
-    done = call(tmp_path, command, program, {resource.RLIMIT_AS: gigabytes << 30})
+    done = call(tmp_path, command, ASKED / "one_region", {resource.RLIMIT_AS: gigabytes << 30})
     if done.returncode != 0:
         assert done.returncode == 1 and done.stderr.count("\n") == 1, done.stderr
         assert "ulimit -v" in done.stderr and "ulimit -u" not in done.stderr
 
 
 def test_a_program_that_closes_the_tracers_file_is_told_of_closed_files(tmp_path):
-    done = call(tmp_path, "sdsm-trace", compiled(tmp_path, CLOSING))
+    done = call(tmp_path, "sdsm-trace", ASKED / "closes_files")
     assert done.returncode == 1 and "closed files that it did not open" in done.stderr

@@ -8,57 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.validation.native_runs import BUILD, hosts
+from tests.validation.native_runs import ASKED, COMMAND, hosts
 from timelines import read_chrome
 
-SDSM = BUILD / "sdsm"
-
-#: `none`: no parallel region. `one`: a region between serial parts. `clock`: the same, with a measured region around the
-#: parallel one. `exit`: a thread of the region ends the program.
-SOURCE = """
-#include <omp.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-static double shared[8192];
-static void spin(double s) {
-  struct timespec begin, now;
-  clock_gettime(CLOCK_MONOTONIC, &begin);
-  do clock_gettime(CLOCK_MONOTONIC, &now); while (now.tv_sec - begin.tv_sec + (now.tv_nsec - begin.tv_nsec) * 1e-9 < s);
-}
-int main(int count, char** words) {
-  const char* how = words[count - 1];
-  if (strcmp(how, "at once") == 0) return 0;
-  spin(0.1);
-  if (strcmp(how, "none") == 0) return 0;
-  if (strcmp(how, "clock") == 0) omp_get_wtime();
-#pragma omp parallel
-  {
-#pragma omp for schedule(static, 1)
-    for (int i = 0; i < 8192; ++i) shared[i] += i;
-#pragma omp critical
-    ++shared[0];
-    if (strcmp(how, "exit") == 0 && omp_get_thread_num() == omp_get_num_threads() - 1) exit(0);
-#pragma omp barrier
-  }
-  if (strcmp(how, "clock") == 0) omp_get_wtime();
-  spin(0.1);
-  return 0;
-}
-"""
-
-
-@pytest.fixture(scope="module")
-def program(tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("accounts")
-    (folder / "accounts.c").write_text(SOURCE)
-    subprocess.run(["gcc", "-O1", "-fopenmp", "-o", folder / "accounts", folder / "accounts.c"], check=True)
-    return folder / "accounts"
+PROGRAM = ASKED / "spins"
 
 
 def run(result: Path, *words: object) -> dict:
     subprocess.run(
-        [str(word) for word in (SDSM, "run", "-q", "--json", result, *words)], capture_output=True, check=True
+        [str(word) for word in (COMMAND, "-q", "--json", result, *words)], capture_output=True, check=True
     )
     return json.loads(result.read_text())
 
@@ -72,16 +30,16 @@ LAYOUTS = ("-n 1", "-n 4", "-n 2 --threads-per-node 2", "-n 4 --protocol jiajia"
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("how", ["at once", "none", "one", "clock", "exit"])
-def test_terms_sum_to_the_time_of_the_part(tmp_path, program, layout, how):
-    result = run(tmp_path / "run.json", *layout.split(), "--", program, how)
+def test_terms_sum_to_the_time_of_the_part(tmp_path, layout, how):
+    result = run(tmp_path / "run.json", *layout.split(), "--", PROGRAM, how)
     for part in (result, result["whole_run"]):
         for thread in part["threads"]:
             assert total(thread) == pytest.approx(part["makespan_s"], rel=1e-9, abs=1e-9), thread["time_s"]
 
 
-def test_a_thread_is_idle_before_its_first_region_and_behind_its_last(tmp_path, program):
+def test_a_thread_is_idle_before_its_first_region_and_behind_its_last(tmp_path):
     for how in ("none", "one"):
-        result = run(tmp_path / "run.json", "-n", 4, "--", program, how)["whole_run"]
+        result = run(tmp_path / "run.json", "-n", 4, "--", PROGRAM, how)["whole_run"]
         serial_s = 0.1 if how == "none" else 0.2
         for thread in result["threads"][1:]:
             assert thread["time_s"]["idle"] >= serial_s
@@ -90,8 +48,8 @@ def test_a_thread_is_idle_before_its_first_region_and_behind_its_last(tmp_path, 
 
 
 @pytest.mark.parametrize("how", ["none", "one", "clock"])
-def test_a_timeline_has_the_same_sums(tmp_path, program, how):
-    result = run(tmp_path / "run.json", "-n", 4, "--timeline", tmp_path / "t.json", "--", program, how)["whole_run"]
+def test_a_timeline_has_the_same_sums(tmp_path, how):
+    result = run(tmp_path / "run.json", "-n", 4, "--timeline", tmp_path / "t.json", "--", PROGRAM, how)["whole_run"]
     timeline = read_chrome(tmp_path / "t.json")
     cut_ns = sum(int(note.split()[4]) for note in timeline.other.get("notes", ()) if note.startswith("faults seem"))
     for thread in result["threads"]:

@@ -13,12 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.validation.native_runs import BUILD, MEMORY_PROGRAMS, output_of
-
-SDSM = BUILD / "sdsm"
-P3_SCORE = BUILD.parent / "platforms" / "p3-score.xml"
-WORKLOADS = BUILD / "workloads"
-COUNTED = MEMORY_PROGRAMS / "counted"
+from tests.traces import traced
+from tests.validation import counted_runs
+from tests.validation.counted_runs import COUNTED, WORKLOADS
+from tests.validation.counted_runs import PLATFORM as P3_SCORE
+from tests.validation.native_runs import BUILD, COMMAND, output_of
 
 #: Nodes, and threads of each.
 LAYOUTS = ((2, 2), (4, 2), (1, 2), (2, 3))
@@ -85,7 +84,7 @@ def columns(pages: dict, left_out: tuple = ()) -> dict:
 
 
 def counts(result: dict, left_out: tuple = ()) -> list[dict]:
-    return [{count: thread[count] for count in COUNTS if count not in left_out} for thread in result["threads"]]
+    return counted_runs.counts(result, left_out, COUNTS)
 
 
 class Compared:
@@ -98,10 +97,9 @@ class Compared:
         platform = folder / "platform.xml"
         platform.write_text(re.sub(r'core="\d+"', f'core="{threads}"', P3_SCORE.read_text()))
         size = ("--nodes", nodes, "--threads-per-node", threads, *options)
-        output_of(SDSM, "trace", "-q", "--passes", 1, "-n", nodes * threads, "-o", folder / "trace", "--", *program)
         outputs = ("--json", folder / "run.json", "--pages", folder / "run.csv", "--order", folder / "order")
-        output_of(SDSM, "run", "-q", *size, *outputs, "--", *program)
-        simulate = (SDSM, "simulate", folder / "trace", "--platform", platform, *size, "--quiet")
+        output_of(COMMAND, "-q", *size, *outputs, "--", *program)
+        simulate = (BUILD / "sdsm-simulate", traced(nodes * threads, *program), "--platform", platform, *size, "--quiet")
         output_of(*simulate, "--pages", folder / "free.csv")
         ordered = ("--json", folder / "ordered.json", "--pages", folder / "ordered.csv", "--order", folder / "order")
         output_of(*simulate, *ordered)
@@ -182,7 +180,7 @@ def named(programs: list) -> list:
     return ["-".join(map(str, program[:3])).replace("--impl-", "") for program in programs]
 
 
-@pytest.mark.parametrize("turn", [0, 1])
+@pytest.mark.parametrize("turn", [0, pytest.param(1, marks=pytest.mark.long)])
 @pytest.mark.parametrize("program", PROGRAMS, ids=named(PROGRAMS))
 def test_several_processes_on_a_node(tmp_path, program, turn):
     layout = LAYOUTS[(PROGRAMS.index(program) + turn) % 4]
@@ -236,12 +234,10 @@ def test_one_process_a_node_repeats_its_order_too(tmp_path):
 )
 def test_an_order_of_something_else_is_refused(tmp_path, program, layout, said):
     order = tmp_path / "order"
-    output_of(SDSM, "run", "-q", "--nodes", 2, "--threads-per-node", 2, "--order", order, "--", COUNTED, "neighbours")
-    trace = tmp_path / "trace"
-    output_of(SDSM, "trace", "-q", "--passes", 1, "-n", 4, "-o", trace, "--", COUNTED, program)
+    output_of(COMMAND, "-q", "--nodes", 2, "--threads-per-node", 2, "--order", order, "--", COUNTED, "neighbours")
     size = ("--nodes", layout[0], "--threads-per-node", layout[1])
-    command = (SDSM, "simulate", trace, "--platform", P3_SCORE, *size, "-q", "--order", order)
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=60, check=False)
+    command = (BUILD / "sdsm-simulate", traced(4, COUNTED, program), "--platform", P3_SCORE, *size, "-q", "--order", order)
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode in (1, 2)
     assert done.stderr.startswith("sdsm: ")
     assert said in done.stderr

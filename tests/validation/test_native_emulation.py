@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).resolve().parents[2]
-SDSM = SOURCE / "build" / "sdsm"
+from tests.traces import traced
+from tests.validation.native_runs import ASKED, BUILD
+
+SOURCE = BUILD.parent
 PLATFORM = SOURCE / "platforms" / "p3-score.xml"
-LAPLACE = SOURCE / "build" / "workloads" / "laplace"
+LAPLACE = BUILD / "workloads" / "laplace"
 PROGRAM = (LAPLACE, "--impl", "2", "--size", "64", "--iterations", "5", "--no-check")
 
 #: Two cables and a switch of 100 Mbit/s, 5 us each: 32 bytes are 110 on the wire; 4096 in three frames 4330, the first 1538.
@@ -21,8 +23,8 @@ REQUEST_S = 2 * 110 * BYTE_S + 2 * 5e-6
 PAGE_S = 4330 * BYTE_S + 1538 * BYTE_S + 2 * 5e-6
 
 
-def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([str(a) for a in (SDSM, *arguments)], capture_output=True, text=True, timeout=280)
+def run(command: str, *arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([str(a) for a in (BUILD / f"sdsm-{command}", *arguments)], capture_output=True, text=True, timeout=600)
 
 
 def executed(tmp_path: Path, *options: object, nodes: int = 2) -> dict:
@@ -33,10 +35,8 @@ def executed(tmp_path: Path, *options: object, nodes: int = 2) -> dict:
 
 
 @pytest.fixture()
-def trace(tmp_path: Path) -> Path:
-    path = tmp_path / "program.trace"
-    assert run("trace", "--quiet", "--passes", 1, "-n", 2, "-o", path, "--", *PROGRAM).returncode == 0
-    return path
+def trace() -> Path:
+    return traced(2, *PROGRAM)
 
 
 def test_no_page_comes_before_its_frames_have_crossed_the_network(tmp_path):
@@ -131,68 +131,28 @@ def test_another_program_than_the_traced_one_ends_the_run(trace):
 
 
 @pytest.mark.parametrize("nodes", [2, 4])
-def test_tries_of_an_update_by_compare_and_exchange_are_one_operation_of_the_trace(tmp_path, nodes):
+def test_tries_of_an_update_by_compare_and_exchange_are_one_operation_of_the_trace(nodes):
     """How often one tries depends on who comes when."""
-    program = (SOURCE / "build" / "tests" / "traced" / "updates", "without-lock")
-    trace = tmp_path / "updates.trace"
-    assert run("trace", "--quiet", "--passes", 1, "-n", nodes, "-o", trace, "--", *program).returncode == 0
-    options = ("--emulate", PLATFORM, "--trace", trace, "--compute-factor", 20)
+    program = (BUILD / "tests" / "traced" / "updates", "without-lock")
+    options = ("--emulate", PLATFORM, "--trace", traced(nodes, *program), "--compute-factor", 20)
     done = run("run", "--quiet", "-n", nodes, *options, "--", *program)
     assert done.returncode == 0, done.stderr
 
 
-def test_readings_of_the_clock_in_a_row_are_as_many_events_as_in_the_trace(tmp_path):
-    program = (SOURCE / "build" / "tests" / "traced" / "clock_reader", "row")
-    trace, result = tmp_path / "a.trace", tmp_path / "run.json"
-    assert run("trace", "--quiet", "--passes", 1, "-n", 2, "-o", trace, "--", *program).returncode == 0
-    options = ("--trace", trace, "--compute-factor", 1, "--json", result)
+def test_readings_of_the_clock_in_a_row_are_as_many_events_as_in_the_trace():
+    program = (BUILD / "tests" / "traced" / "clock_reader", "row")
+    options = ("--trace", traced(2, *program), "--compute-factor", 1)
     done = run("run", "--quiet", "-n", 2, "--emulate", PLATFORM, *options, "--", *program)
     assert (done.returncode, done.stderr) == (0, "")
 
 
-#: A thread sends messages that nobody answers, faster than a cable takes them: in "writes" one for each page of which it
-#: has a copy (from before the clock is read, from which on the network is slow), in "flags" one for every other iteration.
-UNANSWERED = r"""
-#include <omp.h>
-#include <stdio.h>
-#include <string.h>
-enum { count = 6000 };
-static volatile int pages[count][1024] __attribute__((aligned(4096)));
-int main(int argc, char **argv) {
-  const int writes = argc > 1 && strcmp(argv[1], "writes") == 0;
-  double begin = 0;
-  long wrong = 0;
-#pragma omp parallel num_threads(2)
-  {
-    const int copies = writes && omp_get_thread_num() == 1 ? count : 0;
-    for (int i = 0; i < copies; ++i) (void)pages[i][0];
-#pragma omp barrier
-    if (omp_get_thread_num() == 0) begin = omp_get_wtime();
-#pragma omp barrier
-    for (int i = 0; i < copies; ++i) pages[i][0] = i;
-#pragma omp for ordered(1) schedule(dynamic, 2 * count)
-    for (int i = 0; i < (writes ? 0 : 2 * count); ++i) {
-#pragma omp ordered depend(source)
-    }
-  }
-  const double end = omp_get_wtime();
-  for (int i = 0; writes && i < count; ++i) wrong += pages[i][0] != i;
-  printf("%ld wrong\n", wrong + (end < begin));
-  return 0;
-}
-"""
-
-
 @pytest.mark.parametrize(("messages", "rules"), [("writes", ("--invalidation", "changed")), ("flags", ()), ("flags", ("--protocol", "jiajia"))])
 def test_who_sends_faster_than_a_cable_takes_it_waits(tmp_path, messages, rules):
-    (tmp_path / "unanswered.c").write_text(UNANSWERED)
-    program, trace, slow = tmp_path / "unanswered", tmp_path / "a.trace", tmp_path / "slow.xml"
-    subprocess.run(["gcc", "-O2", "-fopenmp", "-o", program, tmp_path / "unanswered.c"], check=True)
+    program, slow = ASKED / "unanswered", tmp_path / "slow.xml"
     assert 'value="100Mbps"' in PLATFORM.read_text()
     slow.write_text(PLATFORM.read_text().replace('value="100Mbps"', 'value="2Mbps"'))
     options = (*rules, "--emulate", slow)
     if messages == "writes":
-        assert run("trace", "--quiet", "--passes", 1, "-n", 2, "-o", trace, "--", program, messages).returncode == 0
-        options += ("--trace", trace, "--compute-factor", 0.001)
+        options += ("--trace", traced(2, program, messages), "--compute-factor", 0.001)
     done = run("run", "--quiet", "-n", 2, *options, "--", program, messages)
     assert (done.returncode, done.stdout, done.stderr) == (0, "0 wrong\n", "")

@@ -5,16 +5,14 @@ from __future__ import annotations
 
 import json
 import subprocess
-from pathlib import Path
 
 import pytest
 
-from tests.validation.native_runs import BUILD, MEMORY_PROGRAMS, output_of
+from tests.traces import traced
+from tests.validation.counted_runs import COUNTED, WORKLOADS, both, counts, executed, total
+from tests.validation.native_runs import ASKED, BUILD, COMMAND, MEMORY_PROGRAMS, output_of, thinned
 
-SDSM = BUILD / "sdsm"
 PLATFORM = BUILD.parent / "platforms" / "p3-jiajia.xml"
-WORKLOADS = BUILD / "workloads"
-COUNTED = MEMORY_PROGRAMS / "counted"
 JIAJIA = ("--protocol", "jiajia")
 
 LAYOUTS = ((2, 1), (3, 1), (4, 1), (8, 1), (2, 2))
@@ -46,7 +44,7 @@ def named(options: tuple) -> str:
 
 def started(nodes: int, per_node: int, *command: object) -> subprocess.CompletedProcess:
     layout = ("--nodes", nodes, "--threads-per-node", per_node)
-    words = [str(word) for word in (SDSM, "run", "--quiet", *JIAJIA, *layout, *command)]
+    words = [str(word) for word in (COMMAND, "--quiet", *JIAJIA, *layout, *command)]
     return subprocess.run(words, capture_output=True, text=True, timeout=600, check=False)
 
 
@@ -58,21 +56,21 @@ def check_programs(first_seed: int, count: int, nodes: int, per_node: int, rules
     assert result.stdout.startswith(f"{count} programs")
 
 
-@pytest.mark.parametrize("first_seed", [1, 1040])
-@pytest.mark.parametrize(("nodes", "per_node"), [(1, 1), *LAYOUTS])
-def test_random_programs_are_right(nodes, per_node, first_seed):
+@pytest.mark.parametrize(("layout", "first_seed"), thinned(2, ((1, 1), *LAYOUTS), (1, 1040)))
+def test_random_programs_are_right(layout, first_seed):
+    nodes, per_node = layout
     check_programs(first_seed + nodes, 3, nodes, per_node)
 
 
-@pytest.mark.parametrize("rules", [*LARGER, *BESIDE, TOGETHER], ids=named)
-@pytest.mark.parametrize(("nodes", "per_node"), LAYOUTS)
-def test_random_programs_are_right_with_other_pages(nodes, per_node, rules):
+@pytest.mark.parametrize(("layout", "rules"), thinned(3, LAYOUTS, (*LARGER, *BESIDE, TOGETHER)))
+def test_random_programs_are_right_with_other_pages(layout, rules):
+    nodes, per_node = layout
     check_programs(3080 + 10 * nodes + len(rules), 1, nodes, per_node, rules)
 
 
-@pytest.mark.parametrize("rules", MOVING, ids=named)
-@pytest.mark.parametrize(("nodes", "per_node"), LAYOUTS)
-def test_random_programs_are_right_where_homes_move(nodes, per_node, rules):
+@pytest.mark.parametrize(("layout", "rules"), thinned(2, LAYOUTS, MOVING))
+def test_random_programs_are_right_where_homes_move(layout, rules):
+    nodes, per_node = layout
     check_programs(2080 + 10 * nodes + len(rules), 2, nodes, per_node, rules)
 
 
@@ -89,11 +87,10 @@ def test_a_thousand_random_programs_are_right(first_seed):
     check_programs(first_seed, 20, *LAYOUTS[first_seed // 20 % len(LAYOUTS)])
 
 
-@pytest.mark.parametrize("rules", [(), MIGRATION + DETECTION], ids=named)
 @pytest.mark.parametrize("rounds", [40, pytest.param(200, marks=pytest.mark.long)])
-@pytest.mark.parametrize(("nodes", "per_node"), LAYOUTS)
-def test_litmus_programs_show_no_forbidden_outcome(nodes, per_node, rounds, rules):
-    result = started(nodes, per_node, *rules, "--", MEMORY_PROGRAMS / "litmus", rounds)
+@pytest.mark.parametrize(("layout", "rules"), thinned(2, LAYOUTS, ((), MIGRATION + DETECTION)))
+def test_litmus_programs_show_no_forbidden_outcome(layout, rules, rounds):
+    result = started(*layout, *rules, "--", MEMORY_PROGRAMS / "litmus", rounds)
     assert (result.returncode, result.stderr) == (0, "")
 
 
@@ -103,30 +100,10 @@ def test_notices_may_be_more_than_a_message_holds(nodes):
     assert (result.returncode, result.stdout, result.stderr) == (0, "0 wrong\n", "")
 
 
-#: Thread 1 changes 4 MiB of process 0's.
-MANY_CHANGES = r"""
-#include <omp.h>
-#include <stdio.h>
-enum { ints = 1 << 20 };
-static int numbers[ints];
-int main(void) {
-#pragma omp parallel num_threads(2)
-  if (omp_get_thread_num() == 1)
-    for (int i = 0; i < ints; ++i) numbers[i] = i + 1;
-  int wrong = 0;
-  for (int i = 0; i < ints; ++i) wrong += numbers[i] != i + 1;
-  printf("%d wrong\n", wrong);
-  return 0;
-}
-"""
-
-
 def test_few_diffs_to_a_home_are_underway_at_once(tmp_path):
     """Else the rest is kept in memory, and an emulated cable has no room for it."""
-    (tmp_path / "many.c").write_text(MANY_CHANGES)
-    program, timeline = tmp_path / "many", tmp_path / "many.json"
-    subprocess.run(["gcc", "-O2", "-fopenmp", "-o", program, tmp_path / "many.c"], check=True)
-    result = started(2, 1, "--timeline", timeline, "--", program)
+    timeline = tmp_path / "many.json"
+    result = started(2, 1, "--timeline", timeline, "--", ASKED / "many_changes")
     assert (result.returncode, result.stdout, result.stderr) == (0, "0 wrong\n", "")
     events = json.loads(timeline.read_text())["traceEvents"]
     steps = [(e["ts"], 1) for e in events if (e["name"], e["ph"]) == ("DIFF", "s")]
@@ -139,128 +116,24 @@ def test_few_diffs_to_a_home_are_underway_at_once(tmp_path):
     assert (underway, most) == (0, 16)
 
 
-#: While threads 0 and 2 wait at the barrier at which thread 1's page moves to it from process 0, handlers store to it.
-STORED_MEANWHILE = r"""
-#include <omp.h>
-#include <signal.h>
-#include <stdio.h>
-#include <sys/time.h>
-#include <unistd.h>
-static volatile int page[1024] __attribute__((aligned(4096)));
-static void store(int number) { page[1 + omp_get_thread_num()] = 7; }
-int main(void) {
-#pragma omp parallel num_threads(3)
-  {
-    const int self = omp_get_thread_num();
-    const struct itimerval once = {{0, 0}, {0, 200000}};
-    signal(SIGALRM, store);
-    if (self == 1) page[0] += 5;
-    if (self == 1) usleep(600000);
-    else setitimer(ITIMER_REAL, &once, NULL);
-#pragma omp barrier
-#pragma omp barrier
-    if (self == 1) printf("%d %d %d\n", page[0], page[1], page[3]);
-#pragma omp barrier
-    if (self == 0) printf("%d %d %d\n", page[0], page[1], page[3]);
-  }
-  return 0;
-}
-"""
+#: On three nodes, with its options, and what each prints.
+PRINTED = {
+    "what handlers store at a barrier goes where the page moves": ("stored_meanwhile", (), "5 7 7\n5 7 7"),
+    "what others change at a home is no change of its own": ("changed_twice", (), "6 7\n6 7"),
+    "a block has homes of its own where another was, by scope openmp": (
+        "same_place", ("--scope", "openmp", "--placement", "first-touch"), "same place, 0 wrong"),
+    "a block has homes of its own where another was, by scope lock": (
+        "same_place", ("--scope", "lock", "--placement", "first-touch"), "same place, 0 wrong"),
+    "a loop that need not wait ends no run": ("stored_before", (), "0 wrong"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("rules", [(), *MOVING], ids=named)
-def test_what_handlers_store_at_a_barrier_goes_where_the_page_moves(tmp_path, rules):
-    (tmp_path / "meanwhile.c").write_text(STORED_MEANWHILE)
-    program = tmp_path / "meanwhile"
-    subprocess.run(["gcc", "-O2", "-fopenmp", "-o", program, tmp_path / "meanwhile.c"], check=True)
-    result = started(3, 1, *rules, "--", program)
-    assert (result.returncode, result.stdout, result.stderr) == (0, "5 7 7\n5 7 7\n", "")
-
-
-#: Process 2's handler stores to its page while it waits at a barrier, and holds it up. Meanwhile thread 1's change comes,
-#: the page moves to thread 1, and that changes the same word once more.
-CHANGED_TWICE = r"""
-#include <omp.h>
-#include <signal.h>
-#include <stdio.h>
-#include <sys/time.h>
-#include <unistd.h>
-#include <sdsm/placement.h>
-static volatile int (*pages)[1024];
-static void store(int number) {
-  pages[2][1] = 7;
-  usleep(1200000);
-}
-int main(void) {
-  pages = sdsm_galloc(3 * sizeof *pages, sdsm_block);
-#pragma omp parallel num_threads(3)
-  {
-    const int self = omp_get_thread_num();
-    const struct itimerval once = {{0, 0}, {0, 200000}};
-    signal(SIGALRM, store);
-    if (self == 2) pages[2][0] = 1;
-#pragma omp barrier
-    if (self == 1) pages[2][0] += 4;
-    if (self == 1) usleep(600000);
-    if (self == 2) setitimer(ITIMER_REAL, &once, NULL);
-#pragma omp barrier
-    if (self == 1) pages[2][0] += 1;
-#pragma omp barrier
-    if (self == 1) printf("%d %d\n", pages[2][0], pages[2][1]);
-#pragma omp barrier
-    if (self == 0) printf("%d %d\n", pages[2][0], pages[2][1]);
-  }
-  return 0;
-}
-"""
-
-
-@pytest.mark.parametrize("rules", [(), *MOVING], ids=named)
-def test_what_others_change_at_a_home_is_no_change_of_its_own(tmp_path, rules):
-    (tmp_path / "twice.c").write_text(CHANGED_TWICE)
-    program = tmp_path / "twice"
-    flags = ("-O2", "-fopenmp", "-I", BUILD.parent / "workloads" / "include")
-    subprocess.run(["gcc", *flags, "-o", program, tmp_path / "twice.c"], check=True)
-    result = started(3, 1, *rules, "--", program)
-    assert (result.returncode, result.stdout, result.stderr) == (0, "6 7\n6 7\n", "")
-
-
-#: The initial thread notes its change of a block that goes, and another comes to its place before it tells of that. Each
-#: block's pages have the home that touched them first.
-SAME_PLACE = r"""
-#include <omp.h>
-#include <stdio.h>
-#include <stdlib.h>
-enum { ints = 3 * 1024 };
-static int *block, *before;
-static void fill_in_thread(int thread, int value) {
-#pragma omp parallel num_threads(3)
-  if (omp_get_thread_num() == thread)
-    for (int i = 0; i < ints; ++i) block[i] = value;
-}
-int main(void) {
-  block = before = malloc(ints * sizeof *block);
-  fill_in_thread(1, 1);
-  for (int i = 0; i < ints; ++i) block[i] = 2;
-  free(block);
-  block = malloc(ints * sizeof *block);
-  fill_in_thread(2, 3);
-  int wrong = 0;
-  for (int i = 0; i < ints; ++i) wrong += block[i] != 3;
-  printf("%s, %d wrong\n", block == before ? "same place" : "elsewhere", wrong);
-  return 0;
-}
-"""
-
-
-@pytest.mark.parametrize("rules", [(), *MOVING], ids=named)
-@pytest.mark.parametrize("scope", ["lock", "openmp"])
-def test_a_block_has_homes_of_its_own_where_another_was(tmp_path, scope, rules):
-    (tmp_path / "place.c").write_text(SAME_PLACE)
-    program = tmp_path / "place"
-    subprocess.run(["gcc", "-O2", "-fopenmp", "-o", program, tmp_path / "place.c"], check=True)
-    result = started(3, 1, "--scope", scope, "--placement", "first-touch", *rules, "--", program)
-    assert (result.returncode, result.stdout, result.stderr) == (0, "same place, 0 wrong\n", "")
+@pytest.mark.parametrize("name", PRINTED)
+def test_a_program_prints_what_it_should_wherever_homes_move(name, rules):
+    program, options, expected = PRINTED[name]
+    result = started(3, 1, *options, *rules, "--", ASKED / program)
+    assert (result.returncode, result.stdout, result.stderr) == (0, f"{expected}\n", "")
 
 
 @pytest.mark.parametrize(("nodes", "per_node"), [(2, 1), (4, 1), (2, 2)])
@@ -295,168 +168,120 @@ def test_what_cannot_be_right_ends_the_run_by_name(program, options, why):
     assert why in result.stderr
 
 
-TOLD_BEFORE = """
-#include <sched.h>
-#include <stdio.h>
-static int flag;
-int main(void) {
-  int wrong = 0;
-  flag = 1;
-#pragma omp parallel reduction(+ : wrong)
-  {
-    while (flag == 0) sched_yield();
-    wrong += flag != 1;
-  }
-  printf("%d wrong\\n", wrong);
-  return 0;
-}
-"""
-
-
-def test_a_loop_that_need_not_wait_ends_no_run(tmp_path):
-    (tmp_path / "told.c").write_text(TOLD_BEFORE)
-    program = tmp_path / "told"
-    subprocess.run(["gcc", "-O2", "-fopenmp", "-o", program, tmp_path / "told.c"], check=True)
-    result = started(3, 1, "--", program)
-    assert (result.returncode, result.stdout, result.stderr) == (0, "0 wrong\n", "")
-
-
 #: Of the measured region: without what a process answers to others, as who asks may have heard of a reading before it.
 OF_THE_REGION = tuple(count for count in COUNTS if count not in ("served", "messages_by_kind"))
 REPLIES = ("GETPGRANT", "DIFFGRANT", "ACQGRANT", "BARRGRANT", "INVLD")
 
 
-def documents_of(folder: Path, nodes: int, per_node: int, *program: object, options: tuple = ()) -> tuple[dict, dict]:
-    """By the simulation, and by the run."""
-    trace, run = folder / "program.trace", folder / "run.json"
-    threads = nodes * per_node
-    output_of(SDSM, "trace", "--quiet", "--passes", 1, "-n", threads, "-o", trace, "--", *program)
-    layout = ("--nodes", nodes, "--threads-per-node", per_node, *JIAJIA, *options)
-    simulation = output_of(SDSM, "simulate", trace, "--platform", PLATFORM, *layout, "--quiet", "--json", "-")
-    output_of(SDSM, "run", "--quiet", *layout, "--json", run, "--", *program)
-    return json.loads(simulation), json.loads(run.read_text())
+def documents_of(nodes: int, per_node: int, *program: object, options: tuple = ()) -> tuple[dict, dict]:
+    """By the run, and by the simulation."""
+    return both(nodes * per_node, *program, per_node=per_node, options=(*JIAJIA, *options), platform=PLATFORM)
 
 
-def counted(folder: Path, nodes: int, per_node: int, *program: object, options: tuple = ()) -> tuple[list, list]:
-    """Threads of the whole run."""
-    documents = documents_of(folder, nodes, per_node, *program, options=options)
-    whole_runs = [document["whole_run"]["threads"] for document in documents]
-    return whole_runs[0], whole_runs[1]
-
-
-def check_counts(folder: Path, nodes: int, per_node: int, *program: object, left_out: tuple = (), options: tuple = ()):
-    simulation, run = documents_of(folder, nodes, per_node, *program, options=options)
-    further = ["prefetched"] if "--prefetch" in options else []
-    compared = [count for count in (*COUNTS, *further) if count not in left_out]
-    assert [[thread[count] for count in compared] for thread in run["whole_run"]["threads"]] == [
-        [thread[count] for count in compared] for thread in simulation["whole_run"]["threads"]
-    ]
-    compared = [count for count in (*OF_THE_REGION, *further) if count not in left_out]
+def check_counts(nodes: int, per_node: int, *program: object, left_out: tuple = (), options: tuple = ()):
+    run, simulation = documents_of(nodes, per_node, *program, options=options)
+    further = ("prefetched",) if "--prefetch" in options else ()
+    counted = (*COUNTS, *further)
+    assert counts(run["whole_run"], left_out, counted) == counts(simulation["whole_run"], left_out, counted)
     regions = [
-        [([thread[count] for count in compared], asked_by_kind(thread)) for thread in document["threads"]]
-        for document in (simulation, run)
+        (counts(result, left_out, (*OF_THE_REGION, *further)), [asked_by_kind(thread) for thread in result["threads"]])
+        for result in (run, simulation)
     ]
-    assert regions[1] == regions[0]
+    assert regions[0] == regions[1]
 
 
 def asked_by_kind(thread: dict) -> dict[str, int]:
     return {kind: count for kind, count in thread["messages_by_kind"].items() if kind not in REPLIES}
 
 
-SHARED = [
-    ("laplace", "--impl", 1, "--size", 256, "--iterations", 5),
-    ("laplace", "--impl", 4, "--size", 256, "--iterations", 5),
-    ("sor", "--rows", 29, "--columns", 4098, "--iterations", 5),
-    ("lu", "--size", 100, "--block", 16),
-    ("mm", "--size", 101),
-    ("swim", "--size", 61, "--iterations", 5),
-]
+SHARED: dict[str, tuple] = {
+    "laplace 1": ("laplace", "--impl", 1, "--size", 256, "--iterations", 5),
+    "laplace 4": ("laplace", "--impl", 4, "--size", 256, "--iterations", 5),
+    "sor": ("sor", "--rows", 29, "--columns", 4098, "--iterations", 5),
+    "lu": ("lu", "--size", 100, "--block", 16),
+    "mm": ("mm", "--size", 101),
+    "swim": ("swim", "--size", 61, "--iterations", 5),
+    "fft 1": ("fft", "--impl", 1, "--points", 16384),
+    "fft 4": ("fft", "--impl", 4, "--points", 16384),
+}
 
 
-def check_program(folder: Path, nodes: int, per_node: int, program: tuple, rules: tuple = ()) -> None:
-    name, *arguments = program
+def check_program(layout: tuple[int, int], name: str, rules: tuple = ()) -> None:
+    program, *arguments = SHARED[name]
     # Sums of doubles have the last bits that the order of the threads gives them.
     left_out = ("diff_bytes", "bytes") if name == "swim" else ()
-    command = (WORKLOADS / name, *arguments, "--no-check")
-    check_counts(folder, nodes, per_node, *command, left_out=left_out, options=rules)
+    command = (WORKLOADS / program, *arguments, "--no-check")
+    check_counts(*layout, *command, left_out=left_out, options=rules)
 
 
-@pytest.mark.parametrize(("nodes", "per_node"), [(2, 1), (3, 1), (4, 1), (2, 2)])
-@pytest.mark.parametrize("program", SHARED, ids=lambda program: "-".join(map(str, program[:3])))
-def test_counts_of_programs(tmp_path, program, nodes, per_node):
-    check_program(tmp_path, nodes, per_node, program)
+@pytest.mark.parametrize(
+    ("name", "layout", "rules"), thinned(3, (*SHARED,)[:6], ((2, 1), (3, 1), (4, 1), (2, 2)), ((), *MOVING))
+)
+def test_counts_of_programs(name, layout, rules):
+    check_program(layout, name, rules)
 
 
-@pytest.mark.parametrize("rules", MOVING, ids=named)
-@pytest.mark.parametrize(("nodes", "per_node"), [(2, 1), (3, 1), (2, 2)])
-@pytest.mark.parametrize("program", SHARED, ids=lambda program: "-".join(map(str, program[:3])))
-def test_counts_of_programs_where_homes_move(tmp_path, program, nodes, per_node, rules):
-    check_program(tmp_path, nodes, per_node, program, rules)
+@pytest.mark.parametrize(("name", "nodes", "rules"), thinned(2, ("fft 1", "fft 4"), (2, 4, 8), ((), MIGRATION + DETECTION)))
+def test_counts_of_fft(name, nodes, rules):
+    check_program((nodes, 1), name, rules)
 
 
-@pytest.mark.parametrize("rules", [(), MIGRATION + DETECTION], ids=named)
-@pytest.mark.parametrize("nodes", [2, 4, 8])
-@pytest.mark.parametrize("impl", [1, 4])
-def test_counts_of_fft(tmp_path, impl, nodes, rules):
-    check_program(tmp_path, nodes, 1, ("fft", "--impl", impl, "--points", 16384), rules)
-
-
-@pytest.mark.parametrize("rules", [*LARGER, *BESIDE, TOGETHER], ids=named)
-@pytest.mark.parametrize(("nodes", "per_node"), [(2, 1), (3, 1), (2, 2)])
-@pytest.mark.parametrize("program", [SHARED[1], *SHARED[2:4]], ids=lambda program: program[0])
-def test_counts_of_programs_with_other_pages(tmp_path, program, nodes, per_node, rules):
-    check_program(tmp_path, nodes, per_node, program, rules)
+@pytest.mark.parametrize(
+    ("name", "layout", "rules"), thinned(3, ("laplace 4", "sor", "lu"), ((2, 1), (3, 1), (2, 2)), (*LARGER, *BESIDE, TOGETHER))
+)
+def test_counts_of_programs_with_other_pages(name, layout, rules):
+    check_program(layout, name, rules)
 
 
 @pytest.mark.parametrize("rules", [(), MIGRATION], ids=named)
 @pytest.mark.parametrize("nodes", [2, 3])
-def test_homes_count_the_answers_to_diffs_of_blocks_that_are_freed(tmp_path, nodes, rules):
-    check_counts(tmp_path, nodes, 1, COUNTED, "serial_blocks", options=rules)
+def test_homes_count_the_answers_to_diffs_of_blocks_that_are_freed(nodes, rules):
+    check_counts(nodes, 1, COUNTED, "serial_blocks", options=rules)
 
 
-@pytest.mark.parametrize(("nodes", "per_node"), [(2, 1), (3, 1), (4, 1), (2, 2)])
-@pytest.mark.parametrize("scope", ["openmp", "lock"])
-@pytest.mark.parametrize("name", ["ordered_blocks", "locks_between_barriers"])
-def test_counts_where_the_order_of_grants_is_the_programs(tmp_path, name, nodes, per_node, scope):
+@pytest.mark.parametrize(
+    ("name", "scope", "layout"),
+    thinned(2, ("ordered_blocks", "locks_between_barriers"), ("openmp", "lock"), ((2, 1), (3, 1), (4, 1), (2, 2))),
+)
+def test_counts_where_the_order_of_grants_is_the_programs(name, scope, layout):
     """Ordered regions go in the loop's order. What a process gave back before a barrier is no news behind it."""
-    check_counts(tmp_path, nodes, per_node, COUNTED, name, options=("--scope", scope))
+    check_counts(*layout, COUNTED, name, options=("--scope", scope))
 
 
-@pytest.mark.parametrize("rules", [(), *LARGER, *BESIDE, TOGETHER], ids=named)
-@pytest.mark.parametrize("part", ["block", "globals"])
-@pytest.mark.parametrize("nodes", [2, 3])
-def test_counts_where_changes_straddle_pages(tmp_path, nodes, part, rules):
-    check_counts(tmp_path, nodes, 1, MEMORY_PROGRAMS / "straddling", part, options=rules)
+@pytest.mark.parametrize(("rules", "part", "nodes"), thinned(2, ((), *LARGER, *BESIDE, TOGETHER), ("block", "globals"), (2, 3)))
+def test_counts_where_changes_straddle_pages(rules, part, nodes):
+    check_counts(nodes, 1, MEMORY_PROGRAMS / "straddling", part, options=rules)
 
 
-def test_pages_come_beside_others(tmp_path):
+def test_pages_come_beside_others():
     """Thread 1 waits for two of the block's 20 pages that are at home elsewhere to write them, and for 3 to read: all else
     comes beside these, four at a time. (test_native_page_sizes.py has the program.)"""
-    for part in counted(tmp_path, 2, 1, MEMORY_PROGRAMS / "straddling", "block", options=("--prefetch", 4)):
-        assert part[1]["prefetched"] == 15
-        assert part[1]["faults"]["WUMR"] + part[1]["faults"]["RUMR"] < 20
+    for result in documents_of(2, 1, MEMORY_PROGRAMS / "straddling", "block", options=("--prefetch", 4)):
+        thread = result["whole_run"]["threads"][1]
+        assert thread["prefetched"] == 15
+        assert thread["faults"]["WUMR"] + thread["faults"]["RUMR"] < 20
 
 
 @pytest.mark.parametrize("rules", [(), MIGRATION, BESIDE[0]], ids=named)
 @pytest.mark.parametrize(("nodes", "per_node"), [(2, 1), (2, 2)])
 def test_figures_of_pages_are_those_of_the_simulation(tmp_path, nodes, per_node, rules):
-    program, trace = (MEMORY_PROGRAMS / "straddling", "block"), tmp_path / "program.trace"
-    output_of(SDSM, "trace", "--quiet", "--passes", 1, "-n", nodes * per_node, "-o", trace, "--", *program)
+    program = (MEMORY_PROGRAMS / "straddling", "block")
+    trace = traced(nodes * per_node, *program)
     layout = ("--nodes", nodes, "--threads-per-node", per_node, *JIAJIA, *rules)
     simulated, run = tmp_path / "simulated.csv", tmp_path / "run.csv"
-    output_of(SDSM, "simulate", trace, "--platform", PLATFORM, *layout, "--quiet", "--pages", simulated)
-    output_of(SDSM, "run", "--quiet", *layout, "--pages", run, "--", *program)
+    output_of(BUILD / "sdsm-simulate", trace, "--platform", PLATFORM, *layout, "--quiet", "--pages", simulated)
+    output_of(COMMAND, "--quiet", *layout, "--pages", run, "--", *program)
     assert run.read_text() == simulated.read_text()
     assert len(run.read_text().splitlines()) > 10
 
 
-def test_pages_do_move_and_stay_writable(tmp_path):
+def test_pages_do_move_and_stay_writable():
     """The comparisons above would pass if nothing moved anywhere."""
-    swim = SHARED[-1]
+    name, *arguments = SHARED["swim"]
     plain, moving = (
-        counted(tmp_path, 2, 1, WORKLOADS / swim[0], *swim[1:], "--no-check", options=rules)[1]
+        executed(2, WORKLOADS / name, *arguments, "--no-check", options=(*JIAJIA, *rules))["whole_run"]
         for rules in ((), MIGRATION + DETECTION)
     )
-    assert sum(thread["migrated_in"] for thread in plain) == 0
-    assert sum(thread["migrated_in"] for thread in moving) > 0
-    assert sum(thread["faults"]["WROH"] for thread in moving) < sum(thread["faults"]["WROH"] for thread in plain)
+    assert total(plain, "migrated_in") == 0 < total(moving, "migrated_in")
+    own_writes = [sum(thread["faults"]["WROH"] for thread in result["threads"]) for result in (plain, moving)]
+    assert own_writes[1] < own_writes[0]

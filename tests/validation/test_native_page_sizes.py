@@ -4,14 +4,14 @@ changes straddle pages; and memory stays a memory."""
 from __future__ import annotations
 
 import itertools
-import json
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.validation.native_runs import BUILD, MEMORY_PROGRAMS, output_of
-from tests.validation.test_native_counts import COUNTED, RANDOM, WORKLOADS, counts, executed, simulated
+from tests.traces import traced
+from tests.validation.counted_runs import COUNTED, RANDOM, WORKLOADS, both, counts, executed, simulated
+from tests.validation.native_runs import BUILD, MEMORY_PROGRAMS, thinned
 from tests.validation.test_native_memory import MIXED, on_cluster
 
 SIZES = ("4KiB", "8KiB", "16KiB", "32KiB", "64KiB")
@@ -30,12 +30,10 @@ def name_of(options: tuple) -> str:
     return " ".join(map(str, options)) or "scash"
 
 
-def check_same_counts(folder: Path, threads: int, *program: object, size: str, options: tuple = (), **rules) -> None:
-    own = ("--page-size", size, *options)
-    run = executed(folder, threads, *program, options=own, **rules)
-    simulation = simulated(folder, threads, *program, options=own, **rules)
+def check_same_counts(threads: int, *program: object, size: str, options: tuple = (), left_out: tuple = ()) -> None:
+    run, simulation = both(threads, *program, options=("--page-size", size, *options))
     assert run["options"]["page_bytes"] == simulation["options"]["page_bytes"] == int(size[:-3]) * 1024
-    assert counts(run) == counts(simulation)
+    assert counts(run, left_out) == counts(simulation, left_out)
 
 
 #: What thread 1 of 2 does with a block of 40 parts of 4096 bytes, homes in turn, where it writes the last word of part 0 and
@@ -55,21 +53,6 @@ BY_HAND = {
 OTHER_READS, OTHER_WRITES, OTHER_DIFF_BYTES = 2, 1, 16
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_changes_that_straddle_pages_by_hand(tmp_path, size):
-    expected = BY_HAND[size]
-    run = executed(tmp_path, 2, STRADDLING, "block", options=("--page-size", size))
-    simulation = simulated(tmp_path, 2, STRADDLING, "block", options=("--page-size", size))
-    for result in (run, simulation):
-        thread = result["threads"][1]
-        assert thread["diff_bytes"] == expected["diff_bytes"] + OTHER_DIFF_BYTES
-        assert thread["messages_by_kind"]["diff"] == expected["diff"] + OTHER_WRITES
-        assert thread["faults"]["WUMR"] == expected["WUMR"] + OTHER_WRITES
-        assert thread["faults"]["WROH"] == expected["WROH"]
-        assert thread["faults"]["RUMR"] == expected["reads"] + OTHER_READS
-    assert counts(run) == counts(simulation)
-
-
 #: With four following pages of the same home: how often it waits for pages of the block to write (WUMR) and to read, how
 #: often it writes one that came beside another (WROR), and how many came so.
 PREFETCHED_BY_HAND = {
@@ -82,76 +65,62 @@ PREFETCHED_BY_HAND = {
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_pages_that_come_beside_others_by_hand(tmp_path, size):
-    expected = PREFETCHED_BY_HAND[size]
-    options = ("--page-size", size, "--prefetch", 4)
-    run = executed(tmp_path, 2, STRADDLING, "block", options=options)
-    simulation = simulated(tmp_path, 2, STRADDLING, "block", options=options)
+@pytest.mark.parametrize("prefetched", [False, True])
+def test_changes_that_straddle_pages_by_hand(size, prefetched):
+    own = BY_HAND[size]
+    expected = PREFETCHED_BY_HAND[size] if prefetched else {**own, "WROR": 0, "prefetched": 0}
+    run, simulation = both(2, STRADDLING, "block", options=("--page-size", size, "--prefetch", 4 if prefetched else 0))
     for result in (run, simulation):
         thread = result["threads"][1]
-        assert thread["diff_bytes"] == BY_HAND[size]["diff_bytes"] + OTHER_DIFF_BYTES
-        assert thread["prefetched"] == expected["prefetched"]
+        assert thread["diff_bytes"] == own["diff_bytes"] + OTHER_DIFF_BYTES
+        assert thread.get("prefetched", 0) == expected["prefetched"]
         assert thread["faults"]["WUMR"] == expected["WUMR"] + OTHER_WRITES
         assert thread["faults"]["WROR"] == expected["WROR"]
         assert thread["faults"]["RUMR"] == expected["reads"] + OTHER_READS
+        if not prefetched:
+            assert thread["messages_by_kind"]["diff"] == own["diff"] + OTHER_WRITES
+            assert thread["faults"]["WROH"] == own["WROH"]
     assert counts(run) == counts(simulation)
 
 
-@pytest.mark.parametrize("size", SIZES[1:])
-@pytest.mark.parametrize("threads", [2, 4])
-@pytest.mark.parametrize(
-    "program",
-    [
-        (WORKLOADS / "laplace", "--impl", 1, "--size", 100, "--iterations", 3, "--no-check"),
-        (WORKLOADS / "laplace", "--impl", 4, "--size", 200, "--iterations", 3, "--no-check"),
-        (WORKLOADS / "fft", "--impl", 2, "--points", 4096, "--no-check"),
-        (STRADDLING, "globals"),
-        (COUNTED, "lock_over_dirty_pages"),
-        (MEMORY_PROGRAMS / "random_program", *RANDOM),
-    ],
-    ids=lambda program: f"{program[0].name} {program[2] if program[0].name == 'laplace' else ''}",
-)
-def test_counts_are_those_of_the_simulation(tmp_path, program, threads, size):
-    check_same_counts(tmp_path, threads, *program, size=size)
+PROGRAMS = {
+    "laplace 1": (WORKLOADS / "laplace", "--impl", 1, "--size", 100, "--iterations", 3, "--no-check"),
+    "laplace 4": (WORKLOADS / "laplace", "--impl", 4, "--size", 200, "--iterations", 3, "--no-check"),
+    "fft 2": (WORKLOADS / "fft", "--impl", 2, "--points", 4096, "--no-check"),
+    "globals": (STRADDLING, "globals"),
+    "locks": (COUNTED, "lock_over_dirty_pages"),
+    "random programs": (MEMORY_PROGRAMS / "random_program", *RANDOM),
+}
 
 
-@pytest.mark.parametrize("size", ["8KiB", "64KiB"])
-@pytest.mark.parametrize("options", VARIANTS[1:], ids=name_of)
-@pytest.mark.parametrize(
-    "program",
-    [
-        (WORKLOADS / "laplace", "--impl", 4, "--size", 200, "--iterations", 3, "--no-check"),
-        (STRADDLING, "globals"),
-        (COUNTED, "own_locks"),
-    ],
-    ids=lambda program: program[0].name,
-)
-def test_counts_under_each_variant(tmp_path, program, options, size):
-    check_same_counts(tmp_path, 3, *program, size=size, options=options)
+@pytest.mark.parametrize(("name", "threads", "size"), thinned(2, PROGRAMS, (2, 4), SIZES[1:]))
+def test_counts_are_those_of_the_simulation(name, threads, size):
+    check_same_counts(threads, *PROGRAMS[name], size=size)
+
+
+@pytest.mark.parametrize(("program", "options", "size"), thinned(2, ("laplace 4", "globals", "own_locks"), VARIANTS[1:], ("8KiB", "64KiB")))
+def test_counts_under_each_variant(program, options, size):
+    check_same_counts(3, *PROGRAMS.get(program, (COUNTED, program)), size=size, options=options)
 
 
 @pytest.mark.parametrize("size", ["16KiB", "64KiB"])
 @pytest.mark.parametrize(
-    ("program", "placement"),
+    ("name", "placement"),
     [
-        *itertools.product([(STRADDLING, "globals"), (COUNTED, "neighbours"), (COUNTED, "large_blocks")], ["round-robin", "block"]),
+        *itertools.product(["globals", "neighbours", "large_blocks"], ["round-robin", "block"]),
         # Not globals: several threads touch a larger page of theirs at once, so that timing decides who is first.
-        *itertools.product([(COUNTED, "neighbours"), (COUNTED, "large_blocks")], ["first-touch"]),
+        *itertools.product(["neighbours", "large_blocks"], ["first-touch"]),
     ],
-    ids=lambda value: value if isinstance(value, str) else value[1],
 )
-def test_homes_are_placed_by_larger_pages(tmp_path, program, placement, size):
-    left_out = ("served",) if program[1] == "large_blocks" else ()
-    options = ("--page-size", size)
-    run = executed(tmp_path, 3, *program, placement=placement, options=options)
-    simulation = simulated(tmp_path, 3, *program, placement=placement, options=options)
-    assert counts(run, left_out) == counts(simulation, left_out)
+def test_homes_are_placed_by_larger_pages(name, placement, size):
+    left_out = ("served",) if name == "large_blocks" else ()
+    program = PROGRAMS.get(name, (COUNTED, name))
+    check_same_counts(3, *program, size=size, options=("--placement", placement), left_out=left_out)
 
 
-@pytest.mark.parametrize("atomics", ["home", "lock", "relaxed"])
-@pytest.mark.parametrize("size", ["8KiB", "64KiB"])
-def test_atomic_operations(tmp_path, size, atomics):
-    check_same_counts(tmp_path, 3, COUNTED, "atomics", size=size, atomics=atomics)
+@pytest.mark.parametrize(("size", "atomics"), thinned(2, ("8KiB", "64KiB"), ("home", "lock", "relaxed")))
+def test_atomic_operations(size, atomics):
+    check_same_counts(3, COUNTED, "atomics", size=size, options=("--atomics", atomics))
 
 
 LAYOUTS = ((2, 1), (3, 1), (4, 1), (8, 1), (2, 2))
@@ -165,9 +134,9 @@ def check_random_programs(seed: int, nodes: int, threads_per_node: int, size: st
         assert (done.returncode, done.stderr) == (0, ""), f"{command}: {done.stderr}"
 
 
-@pytest.mark.parametrize("number", range(len(VARIANTS)), ids=lambda number: name_of(VARIANTS[number]))
-@pytest.mark.parametrize(("nodes", "threads_per_node"), LAYOUTS)
-def test_random_programs_are_right(nodes, threads_per_node, number):
+@pytest.mark.parametrize(("number", "layout"), thinned(3, range(len(VARIANTS)), LAYOUTS))
+def test_random_programs_are_right(number, layout):
+    nodes, threads_per_node = layout
     check_random_programs(7 + nodes, nodes, threads_per_node, SIZES[1 + (number + nodes) % 4], VARIANTS[number])
 
 
@@ -193,19 +162,15 @@ def test_memory_stays_a_memory(program, nodes, threads_per_node, size):
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
 
 
-def test_an_emulated_cluster_computes_as_long_as_in_the_trace(tmp_path):
+def test_an_emulated_cluster_computes_as_long_as_in_the_trace():
     """Touches of larger pages are found in the trace, and the run ends as one of 4096 bytes does."""
-    trace, result = tmp_path / "program.trace", tmp_path / "run.json"
-    program = (WORKLOADS / "laplace", "--impl", 4, "--size", 200, "--iterations", 3, "--no-check")
-    output_of(BUILD / "sdsm", "trace", "-q", "-n", 2, "-o", trace, "--", *program)
-    options = ("--emulate", "p3-score", "--trace", trace, "--compute-factor", 1, "--page-size", "16KiB")
-    output_of(BUILD / "sdsm", "run", "-q", "-n", 2, *options, "--json", result, "--", *program)
-    run = json.loads(result.read_text())
-    assert counts(run) == counts(simulated(tmp_path, 2, *program, options=("--page-size", "16KiB")))
+    program, larger = PROGRAMS["laplace 4"], ("--page-size", "16KiB")
+    options = ("--emulate", "p3-score", "--trace", traced(2, *program), "--compute-factor", 1, *larger)
+    assert counts(executed(2, *program, options=options)) == counts(simulated(2, *program, options=larger))
 
 
 def refused(*arguments: object) -> str:
-    command = [BUILD / "sdsm", "run", *arguments, "--", STRADDLING, "globals"]
+    command = [BUILD / "sdsm-run", *arguments, "--", STRADDLING, "globals"]
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert len(done.stderr.splitlines()) == 1

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-BUILD = Path(__file__).resolve().parents[2] / "build"
+from tests.validation.native_runs import BUILD, thinned
 
 
 def run(*command: object, threads: int) -> None:
     arguments = [str(part) for part in command]
     environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}
-    subprocess.run(arguments, check=True, capture_output=True, text=True, timeout=280, env=environment)
+    subprocess.run(arguments, check=True, capture_output=True, text=True, timeout=600, env=environment)
 
 
 def check_same_bits(folder: Path, threads: int, size: int, *program: object, options: tuple[object, ...] = ()) -> None:
@@ -41,14 +41,12 @@ LAPLACE_BYTES = 64 * 64 * 8
 FFT_BYTES = 8192 * 16
 
 
-@pytest.mark.parametrize("threads", [1, 2, 3, 4, 8])
-@pytest.mark.parametrize("impl", [1, 2, 3, 4, 5, 6])
+@pytest.mark.parametrize(("impl", "threads"), thinned(2, range(1, 7), (1, 2, 3, 4, 8)))
 def test_laplace(tmp_path, impl, threads):
     check_same_bits(tmp_path, threads, LAPLACE_BYTES, *laplace(impl))
 
 
-@pytest.mark.parametrize("threads", [1, 2, 4, 8])
-@pytest.mark.parametrize("impl", [1, 2, 3, 4])
+@pytest.mark.parametrize(("impl", "threads"), thinned(2, range(1, 5), (1, 2, 4, 8)))
 def test_fft(tmp_path, impl, threads):
     check_same_bits(tmp_path, threads, FFT_BYTES, *fft(impl))
 
@@ -109,7 +107,7 @@ def test_bound_processes_run_on_a_processor_each_in_turn_and_are_served_first():
 
     def printed(*options: str) -> list[str]:
         command = [BUILD / "sdsm-run", "--quiet", "-n", "3", *options, "--", program]
-        done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=600)
         return done.stdout.splitlines()
 
     all_of_them = " ".join(map(str, allowed))

@@ -3,6 +3,7 @@ with one line that names who and why, with status 1, and leaves no process, sock
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import re
@@ -18,20 +19,19 @@ import pytest
 from tests.validation.native_runs import (
     BUILD,
     MEMORY_PROGRAMS,
-    PATIENCE_S,
     MarkedRun,
     hosts,
     laplace,
-    without_times,
 )
 
 FAILING_CALLS = BUILD / "tests" / "run" / "libfailing_calls.so"
 
+#: With much to do, and what they say at their end.
 PROGRAMS = (
-    laplace(4, 64, 60),
-    laplace(1, 64, 30, "--no-check"),
-    (MEMORY_PROGRAMS / "random_program", "--seed", 11, "--programs", 2),
-    (MEMORY_PROGRAMS / "random_program", "--seed", 12, "--programs", 1, "--pages", 1, "--steps", 120, "--locks", 8),
+    (laplace(4, 64, 60), "time:"),
+    (laplace(1, 64, 30, "--no-check"), "time:"),
+    ((MEMORY_PROGRAMS / "random_program", "--seed", 11, "--programs", 2), "programs"),
+    ((MEMORY_PROGRAMS / "random_program", "--seed", 12, "--programs", 1, "--pages", 1, "--steps", 120, "--locks", 8), "programs"),
 )
 CLUSTERS = (
     ("--nodes", 3),
@@ -41,15 +41,16 @@ CLUSTERS = (
     ("--nodes", 3, *hosts(3)),
     ("--nodes", 2, "--threads-per-node", 2, *hosts(2)),
 )
-#: A program that would run for minutes.
-ENDLESS = laplace(4, 512, 10_000_000, "--no-check")
+#: Programs that would run for hours.
+ENDLESS = laplace(4, 512, 100_000_000, "--no-check")
+MANY = (MEMORY_PROGRAMS / "random_program", "--seed", 11, "--programs", 100_000_000)
+#: Whoever waited for it would hang.
+NO_TIME_OUT = ("--timeout", 3600)
 
 
-def check_death(run: MarkedRun, at: float, pattern: str) -> None:
-    """The run has ended within PATIENCE_S of `at`, and says what `pattern` looks for."""
-    status = run.end()
-    assert time.monotonic() - at < PATIENCE_S
-    assert status == 1
+def check_death(run: MarkedRun, pattern: str) -> None:
+    """The run has ended, and says what `pattern` looks for."""
+    assert run.end() == 1
     assert re.search(pattern, run.one_error()), run.errors
 
 
@@ -58,60 +59,40 @@ def check_death(run: MarkedRun, at: float, pattern: str) -> None:
 DEATH = r"process \d+ on node \d+.* was killed by signal 9 \(Killed\)"
 
 
-def quiet_time(options: tuple, known: dict) -> tuple[float, str]:
-    """How long the run takes undisturbed, seconds, and what it prints."""
-    if options not in known:
-        begun = time.monotonic()
-        with MarkedRun(*options) as run:
-            assert run.end() == 0, run.errors
-            known[options] = (time.monotonic() - begun, without_times(run.output))
-    return known[options]
-
-
-def kill_at_random(seed: int, known: dict) -> bool:
-    """Kills one process of a run at a moment that the seed chooses. True if the run failed of it."""
+def kill_at_random(seed: int) -> None:
+    """Kills one process of a run at a moment that the seed chooses."""
     rng = random.Random(seed)
-    cluster, program = rng.choice(CLUSTERS), rng.choice(PROGRAMS)
-    options = ("--quiet", *cluster, "--", *program)
-    duration, output = quiet_time(options, known)
+    cluster, stage = rng.choice(CLUSTERS), rng.choice(("start", "region", "end"))
+    program, last = rng.choice(PROGRAMS) if stage == "end" else (rng.choice((ENDLESS, MANY)), "")
+    options = ("--quiet", *NO_TIME_OUT, *cluster, "--", *program)
     with MarkedRun(*options) as run:
-        begun = time.monotonic()
-        stage = rng.choice(("start", "region", "end"))
         if stage == "start":
             wanted = rng.randint(1, 3)
             run.wait_for(lambda: len(run.members()) >= wanted, "the start of processes")
-            time.sleep(rng.uniform(0, 0.03))
+        elif stage == "region":
+            run.wait_for(lambda: run.application_processes(program[0]), "the program")
         else:
-            first, last = (0.1, 0.9) if stage == "region" else (0.8, 1.1)
-            time.sleep(max(0.0, begun + duration * rng.uniform(first, last) - time.monotonic()))
+            run.wait_for(lambda: last in run.output, "the program's last line")
+        time.sleep(rng.uniform(0, 0.3 if stage == "region" else 0.03))
         run.note_names()
         members = run.application_processes(program[0]) or [one for one in run.members() if one not in run.agents()]
-        killed_at = time.monotonic()
-        if members:
-            try:
+        assert members or stage == "end"
+        with contextlib.suppress(ProcessLookupError):
+            if members:
                 os.kill(rng.choice(members), signal.SIGKILL)
-            except ProcessLookupError:
-                members = []
-        status = run.end()
-        assert time.monotonic() - killed_at < PATIENCE_S + (duration if status == 0 else 0)
-        # A process that had ended already, or nearly, is no loss.
-        if status == 0:
-            assert run.errors == ""
-            assert without_times(run.output) == output
-            return False
-        assert members, run.errors
-        assert status == 1
+        if run.end() == 0:
+            # A process that had ended already, or nearly, is no loss.
+            assert stage == "end" and run.errors == ""
+            assert last in run.output
+            return
         # The command may be just making its processes: then it is the system's refusal that it tells.
         assert re.search(DEATH, run.one_error()), run.errors
-        return True
 
 
 @pytest.mark.parametrize("seeds", [range(10), pytest.param(range(100, 200), marks=pytest.mark.long)], ids=len)
 def test_one_process_killed_at_random_moments(seeds):
-    known: dict = {}
-    failed = sum(kill_at_random(seed, known) for seed in seeds)
-    # Most of them must have met a run under way.
-    assert failed >= len(seeds) // 2
+    for seed in seeds:
+        kill_at_random(seed)
 
 
 @pytest.mark.parametrize("cluster", [("--nodes", 2), ("--nodes", 2, *hosts(2))])
@@ -120,15 +101,15 @@ def test_a_killed_launcher_takes_everything_with_it(cluster):
         run.wait_for(lambda: run.output, "the program's first line")
         run.process.kill()
         run.process.wait()
-        run.check_nothing_left(PATIENCE_S)
+        run.check_nothing_left(may_be_ending=True)
 
 
 def test_a_killed_agent_ends_the_run_everywhere_and_is_named():
-    with MarkedRun("-q", *hosts(3), "--", *ENDLESS) as run:
+    with MarkedRun("-q", *NO_TIME_OUT, *hosts(3), "--", *ENDLESS) as run:
         run.wait_for(lambda: run.output, "the program's first line")
         victim = next(one for one in run.agents() if parent_of(one) == run.process.pid)
         os.kill(victim, signal.SIGKILL)
-        check_death(run, time.monotonic(), r"host [abc]: `env` was killed by signal 9")
+        check_death(run, r"host [abc]: `env` was killed by signal 9")
 
 
 def parent_of(process: int) -> int:
@@ -148,13 +129,12 @@ def test_a_stopped_node_ends_the_run_after_the_time_out(cluster):
         run.wait_for(lambda: run.output, "the program's first line")
         stopped = run.application_processes(ENDLESS[0])[-1]
         os.kill(stopped, signal.SIGSTOP)
-        at = time.monotonic() + TIME_OUT_S
-        check_death(run, at, r"process \d on node \d.* has not answered for 3 s. Is it stopped")
+        check_death(run, r"process \d on node \d.* has not answered for 3 s. Is it stopped")
 
 
 def test_a_node_that_is_stopped_for_less_than_the_time_out_is_waited_for():
     program = (*laplace(4, 64, 6000), "--output", "/dev/null")
-    with MarkedRun("-q", "--timeout", 20, "--nodes", 2, *hosts(2), "--", *program) as run:
+    with MarkedRun("-q", *NO_TIME_OUT, "--nodes", 2, *hosts(2), "--", *program) as run:
         run.wait_for(lambda: run.output, "the program's first line")
         for stopped in (run.application_processes(program[0])[0], run.agents()[0], run.process.pid):
             os.kill(stopped, signal.SIGSTOP)
@@ -167,7 +147,7 @@ def test_a_stopped_agent_ends_the_run_after_the_time_out():
     with MarkedRun("-q", "--timeout", TIME_OUT_S, *hosts(2), "--", *ENDLESS) as run:
         run.wait_for(lambda: run.output, "the program's first line")
         os.kill(run.agents()[0], signal.SIGSTOP)
-        check_death(run, time.monotonic() + TIME_OUT_S, r"host [ab]: its agent has not answered for 3 s")
+        check_death(run, r"host [ab]: its agent has not answered for 3 s")
 
 
 # Strangers at the ports.
@@ -244,11 +224,8 @@ def test_strangers_who_fill_the_launchers_port_while_a_host_is_slow_keep_it_not_
 
 def refused(call: str, *options: object) -> str:
     environment = {"LD_PRELOAD": str(FAILING_CALLS), "FAIL_CALL": call}
-    with MarkedRun("-q", *options, "--", *laplace(4, 64, 20), environment=environment) as run:
-        begun = time.monotonic()
+    with MarkedRun("-q", *NO_TIME_OUT, *options, "--", *laplace(4, 64, 20), environment=environment) as run:
         assert run.end() == 1
-        # Nobody has waited for the time-out.
-        assert time.monotonic() - begun < PATIENCE_S
         return run.one_error()
 
 

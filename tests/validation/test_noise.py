@@ -22,5 +22,5 @@ def test_every_thread_accounts_for_the_whole_time(protocol, trace, deviation, du
         command = [ROOT / "build" / "sdsm-simulate", TRACES / f"{trace}.trace", "--platform", ROOT / "platforms" / PLATFORMS[protocol]]
         command += ["--nodes", nodes, "--protocol", protocol, "--compute-factor", "20", "--seed", str(seed), "--quiet"]
         command += ["--set", f"noise.deviation={deviation}", "--set", f"noise.duration={duration}"]
-        result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        result = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
         assert result.returncode == 0, f"{command}: {result.stderr}"

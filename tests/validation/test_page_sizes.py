@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.traces import traced
+
 BUILD = Path(__file__).resolve().parents[2] / "build"
 KINDS = ("WROH", "WROR", "WUMR", "RUMR")
 PART = 4096
@@ -21,6 +23,11 @@ PROGRAMS = {
     "laplace 4": ("laplace", "--impl", "4", "--size", "100", "--iterations", "3", "--no-check"),
     "fft 2": ("fft", "--impl", "2", "--points", "2^12", "--no-check"),
 }
+
+
+def trace_of(program: str, threads: int) -> Path:
+    name, *arguments = PROGRAMS[program]
+    return traced(threads, BUILD / "workloads" / name, *arguments)
 
 
 def output_of(*command: object) -> str:
@@ -120,15 +127,13 @@ def played(dump: str, threads: int, page_bytes: int) -> list[Counter[str]]:
 
 @pytest.mark.parametrize("threads", [2, 4])
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_counts_of_larger_pages_are_those_of_the_traces_words(tmp_path: Path, program: str, threads: int) -> None:
-    trace = tmp_path / "p.trace"
-    name, *arguments = PROGRAMS[program]
-    output_of(BUILD / "sdsm", "trace", "-q", "-n", threads, "-o", trace, "--", BUILD / "workloads" / name, *arguments)
-    dump = output_of(BUILD / "sdsm", "trace", "dump", trace)
+def test_counts_of_larger_pages_are_those_of_the_traces_words(program: str, threads: int) -> None:
+    trace = trace_of(program, threads)
+    dump = output_of(BUILD / "sdsm-trace", "dump", trace)
     seen = set()
     for kib in (4, 8, 16, 32, 64):
         where = (trace, "-q", "-p", "p3-score", "-n", threads, "--compute-factor", 1, "--page-size", f"{kib}KiB")
-        result = json.loads(output_of(BUILD / "sdsm", "simulate", *where, "--json", "-"))
+        result = json.loads(output_of(BUILD / "sdsm-simulate", *where, "--json", "-"))
         assert result["options"]["page_bytes"] == kib * 1024
         assert ("page-size" in result["extrapolated"]) == (kib != 4)
         simulated = result["whole_run"]["threads"]
@@ -146,35 +151,29 @@ def test_counts_of_larger_pages_are_those_of_the_traces_words(tmp_path: Path, pr
 
 
 def refused(*arguments: object) -> str:
-    done = subprocess.run([BUILD / "sdsm", "simulate", *map(str, arguments)], capture_output=True, text=True)
+    done = subprocess.run([BUILD / "sdsm-simulate", *map(str, arguments)], capture_output=True, text=True)
     assert done.returncode == 2
     return done.stderr
 
 
-def test_what_larger_pages_cannot_be_made_of_is_refused_by_name(tmp_path: Path) -> None:
+def test_what_larger_pages_cannot_be_made_of_is_refused_by_name() -> None:
     old = Path(__file__).parents[1] / "workloads" / "trace" / "format_1" / "laplace.trace"
     assert "is of format 1, which does not tell" in refused(old, "-p", "p3-score", "-n", 4, "--page-size", "8KiB")
-    trace = tmp_path / "p.trace"
-    name, *arguments = PROGRAMS["laplace 1"]
-    output_of(BUILD / "sdsm", "trace", "-q", "-n", 2, "-o", trace, "--", BUILD / "workloads" / name, *arguments)
-    under_jiajia = (trace, "-p", "p3-jiajia", "-n", 2, "--protocol", "jiajia")
+    under_jiajia = (trace_of("laplace 1", 2), "-p", "p3-jiajia", "-n", 2, "--protocol", "jiajia")
     counts = {}
     for size in ("4096", "64KiB"):
         result = json.loads(
-            output_of(BUILD / "sdsm", "simulate", *under_jiajia, "-q", "--page-size", size, "--json", "-")
+            output_of(BUILD / "sdsm-simulate", *under_jiajia, "-q", "--page-size", size, "--json", "-")
         )
         counts[size] = sum(thread["messages_by_kind"]["GETP"] for thread in result["threads"])
     assert counts["64KiB"] < counts["4096"]
 
 
-def test_a_platform_says_which_pages_its_faults_were_measured_with(tmp_path: Path) -> None:
-    trace = tmp_path / "p.trace"
-    name, *arguments = PROGRAMS["laplace 4"]
-    output_of(BUILD / "sdsm", "trace", "-q", "-n", 2, "-o", trace, "--", BUILD / "workloads" / name, *arguments)
-    where = (trace, "-p", "p3-score", "-n", 2, "--set", "page.size=8KiB", "--json", "-")
+def test_a_platform_says_which_pages_its_faults_were_measured_with() -> None:
+    where = (trace_of("laplace 4", 2), "-p", "p3-score", "-n", 2, "--set", "page.size=8KiB", "--json", "-")
     # 8 KiB alone take longer on the wire than a fault on 4 KiB in all.
     assert "raise it, or correct reference" in refused(*where)
     larger = [word for kind in ("RUMR", "WUMR") for word in ("--set", f"fault.{kind}=1ms")]
-    result = json.loads(output_of(BUILD / "sdsm", "simulate", "-q", *where, *larger))
+    result = json.loads(output_of(BUILD / "sdsm-simulate", "-q", *where, *larger))
     assert result["options"]["page_bytes"] == 8192
     assert "page-size" not in result["extrapolated"]

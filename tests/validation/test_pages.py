@@ -101,8 +101,8 @@ def desk(tmp_path: Path) -> Path:
     (tmp_path / "machine.xml").write_text(re.sub(r'(?=<prop id="fault.RUMR")', uncertain, machine, count=1))
     for name in ("m.json", "m1.json", "m2.json", "m3.json"):
         shutil.copy(DATA / "sdsm" / "microbench.system.json", tmp_path / name)
-    for name in ("syncbench.gcc.1.out", "syncbench.gcc.2.out"):
-        shutil.copy(DATA / "epcc" / name, tmp_path / name)
+    for threads in (1, 2):
+        shutil.copy(DATA / "epcc" / f"v31.syncbench.gcc.{threads}.out", tmp_path / f"syncbench.gcc.{threads}.out")
     shutil.copy(DATA / "network" / "netpipe.loopback.out", tmp_path / "netpipe.out")
     return tmp_path
 
@@ -133,7 +133,7 @@ def test_the_commands_that_a_page_shows_end_well_and_print_what_it_shows(page: s
                 env=environment(),
                 capture_output=True,
                 text=True,
-                timeout=300,
+                timeout=600,
             )
             assert ended.returncode == 0, f"{block}: {ended.stdout}\n{ended.stderr}"
             printed = ended.stdout + ended.stderr
@@ -152,7 +152,7 @@ def help_of(command: str, *subcommand: str) -> str:
         call = [str(ROOT / command), "--help"]
     else:
         return ""
-    return subprocess.run(call, capture_output=True, text=True, timeout=60, env=environment(), check=True).stdout
+    return subprocess.run(call, capture_output=True, text=True, timeout=600, env=environment(), check=True).stdout
 
 
 def unknown_options(line: str) -> list[str]:

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.validation.native_runs import ASKED
+
 ROOT = Path(__file__).resolve().parents[2]
 SDSM = ROOT / "build" / "sdsm"
 TRACED = ROOT / "build" / "tests" / "traced"
@@ -24,7 +26,7 @@ CLUSTER = ("--platform", ROOT / "platforms" / "p3-score.xml", "-n", 2, "-q")
 def sdsm(*arguments: object, **options) -> subprocess.CompletedProcess[str]:
     command = [str(part) for part in (SDSM, *arguments)]
     options = {"stdin": subprocess.DEVNULL, **options} if "input" not in options else options
-    return subprocess.run(command, capture_output=True, text=True, timeout=280, **options)
+    return subprocess.run(command, capture_output=True, text=True, timeout=600, **options)
 
 
 def trace_of(folder: Path, *program: object, options: tuple[object, ...] = ("-q", "--passes", 1), **more) -> Path:
@@ -32,13 +34,6 @@ def trace_of(folder: Path, *program: object, options: tuple[object, ...] = ("-q"
     done = sdsm("trace", *options, "-n", 2, "-o", trace, "--", *program, **more)
     assert done.returncode == 0, done.stderr
     return trace
-
-
-def own_program(folder: Path, source: str) -> Path:
-    (folder / "program.c").write_text(source)
-    command: list[str | Path] = ["gcc", "-O2", "-fopenmp", "-o", folder / "program", folder / "program.c"]
-    subprocess.run(command, check=True)
-    return folder / "program"
 
 
 def simulate(trace: Path, *options: object, status: int = 0, **more) -> subprocess.CompletedProcess[str]:
@@ -87,26 +82,8 @@ def test_a_program_that_chooses_its_repetitions_by_its_clock_is_run_until_it_doe
     assert done.stdout.startswith(f"{trace}  on ")
 
 
-STEERED = """
-#include <omp.h>
-#include <stdio.h>
-int main(void) {
-  double first = omp_get_wtime(), sum = 0;
-  for (int i = 1; i < 100000; ++i) sum += 1.0 / i;
-#pragma omp parallel
-  __asm__ volatile("");
-  double second = omp_get_wtime();
-  for (int regions = second - first < 1.5e-3 ? 20 : 1; regions > 0; --regions) {
-#pragma omp parallel
-    __asm__ volatile("");
-  }
-  printf("%.12f %.12f %.12f %d\\n", first, second, omp_get_wtime(), sum > 1);
-}
-"""
-
-
 def test_the_readings_beside_an_output_are_those_that_it_was_written_by(tmp_path):
-    trace = trace_of(tmp_path, own_program(tmp_path, STEERED))
+    trace = trace_of(tmp_path, ASKED / "steered")
     done = simulate(trace, "--output", tmp_path / "out", "--readings", tmp_path / "readings.csv")
     assert "settled in round 2 of at most 5" in done.stderr
     rows = list(csv.DictReader(io.StringIO((tmp_path / "readings.csv").read_text())))
@@ -277,27 +254,8 @@ def test_whose_clock_a_traced_program_reads_is_told_once_and_only_of_programs_th
         assert done.stderr.count("are the tracer's, without what a cluster costs") == times
 
 
-#: Makes a file that must not be there, and does more where another file of its own is there already.
-ONCE = r"""
-#include <stdio.h>
-int main(void) {
-  FILE* out = fopen("out.dat", "wx");
-  if (!out) return 3;
-  fclose(out);
-  FILE* restart = fopen("restart", "r");
-  const int from = restart ? 500 : 0;
-  fclose(restart ? restart : fopen("restart", "w"));
-  int sum = 0;
-#pragma omp parallel for reduction(+ : sum)
-  for (int i = from; i < 1000; ++i) sum += i;
-  printf("%d\n", sum);
-  return 0;
-}
-"""
-
-
 def test_a_command_before_each_pass_puts_files_back_that_the_program_changes(tmp_path):
-    program = own_program(tmp_path, ONCE)
+    program = ASKED / "once"
     tracing = ("trace", "-q", "--passes", 2, "-n", 2, "-o", "a.trace")
     done = sdsm(*tracing, "--", program, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
@@ -311,7 +269,7 @@ def test_a_command_before_each_pass_puts_files_back_that_the_program_changes(tmp
 
 
 def test_a_command_before_a_pass_that_fails_ends_the_trace(tmp_path):
-    program = own_program(tmp_path, ONCE)
+    program = ASKED / "once"
     (tmp_path / "a.trace").write_text("an earlier one")
     for command, end in (("exit 4", "ended with status 4"), ("kill -9 $$", "was killed by signal 9")):
         done = sdsm("trace", "-q", "-n", 2, "-o", "a.trace", "--before", command, "--", program, cwd=tmp_path)

@@ -14,22 +14,21 @@ from pathlib import Path
 
 import pytest
 
+from tests.traces import traced
+
 SOURCE = Path(__file__).resolve().parents[2]
-SDSM = SOURCE / "build" / "sdsm"
+SIMULATE = SOURCE / "build" / "sdsm-simulate"
 PLATFORM = SOURCE / "platforms" / "p3-score.xml"
 
 
-def trace(folder: Path, threads: int, program: str, *arguments: str, name: str = "program.trace") -> Path:
-    """Traces build/workloads/PROGRAM and returns the trace's path."""
-    path = folder / name
-    command = [SDSM, "trace", "--quiet", "-n", str(threads), "-o", path, "--", SOURCE / "build/workloads" / program]
-    subprocess.run([*map(str, command), *arguments, "--no-check"], check=True, stdout=subprocess.DEVNULL, timeout=280)
-    return path
+def trace(threads: int, program: str, *arguments: str) -> Path:
+    """Of build/workloads/PROGRAM, the least of several passes."""
+    return traced(threads, SOURCE / "build/workloads" / program, *arguments, "--no-check", options=())
 
 
 def simulate_text(path: Path, nodes: int, *arguments: str) -> str:
-    command = [SDSM, "simulate", path, "--platform", PLATFORM, "--nodes", str(nodes), "--quiet", "--json", "-", *arguments]
-    return subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True, timeout=280).stdout
+    command = [SIMULATE, path, "--platform", PLATFORM, "--nodes", str(nodes), "--quiet", "--json", "-", *arguments]
+    return subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True, timeout=600).stdout
 
 
 def simulate(path: Path, nodes: int, *arguments: str) -> dict:
@@ -41,14 +40,13 @@ def total(result: dict, kind: str) -> int:
 
 
 @pytest.fixture(scope="module")
-def traces(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def traces() -> dict[str, Path]:
     """Ten iterations of Laplace 2 and 4 and an FFT of 2^16 points, four threads each."""
-    folder = tmp_path_factory.mktemp("traces")
     laplace = ("--size", "1024", "--iterations", "10")
     return {
-        "laplace 2": trace(folder, 4, "laplace", "--impl", "2", *laplace, name="laplace2.trace"),
-        "laplace 4": trace(folder, 4, "laplace", "--impl", "4", *laplace, name="laplace4.trace"),
-        "fft 2": trace(folder, 4, "fft", "--impl", "2", "--points", "65536", name="fft2.trace"),
+        "laplace 2": trace(4, "laplace", "--impl", "2", *laplace),
+        "laplace 4": trace(4, "laplace", "--impl", "4", *laplace),
+        "fft 2": trace(4, "fft", "--impl", "2", "--points", "65536"),
     }
 
 
@@ -148,6 +146,6 @@ def assert_has(actual: object, expected: object, where: str = "") -> None:
 
 @pytest.mark.parametrize("case", json.loads((FORMAT_1 / "simulated.json").read_text()), ids=lambda case: case["trace"])
 def test_a_trace_of_format_1_is_simulated_as_ever(case: dict) -> None:
-    command = [SDSM, "simulate", FORMAT_1 / case["trace"], "--platform", PLATFORM, "--quiet", "--json", "-"]
+    command = [SIMULATE, FORMAT_1 / case["trace"], "--platform", PLATFORM, "--quiet", "--json", "-"]
     run = subprocess.run(list(map(str, [*command, *case["arguments"]])), check=True, capture_output=True, text=True)
     assert_has(json.loads(run.stdout), case["result"], case["trace"])

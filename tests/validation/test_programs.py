@@ -28,7 +28,7 @@ def verify(folder: Path, program: str, *command: object) -> None:
         [str(word) for word in words],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
         cwd=folder,
         env={**os.environ, "OMP_NUM_THREADS": "4"},
         check=False,
@@ -69,4 +69,4 @@ def test_the_initial_thread_uses_atomics_before_its_companions_serve():
     program = BUILD / "tests" / "constructs" / "construct_atomics_before_regions_cpp"
     layout = ("--nodes", "2", "--threads-per-node", "2")
     for _ in range(8):
-        subprocess.run([BUILD / "sdsm-run", "--quiet", *layout, "--", program], check=True, timeout=100)
+        subprocess.run([BUILD / "sdsm-run", "--quiet", *layout, "--", program], check=True, timeout=600)

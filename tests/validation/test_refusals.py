@@ -33,7 +33,7 @@ def head(program: Path) -> tuple[str, str, bool]:
 def said(folder: Path, command: str, program: str, *arguments: str) -> str:
     options = ["-o", folder / "p.trace", "--passes", "1"] if command == "sdsm-trace" else []
     words = [BUILD / command, "-q", "-n", "2", *options, "--", BUILD / "tests/refused" / program, *arguments]
-    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=600)
     assert done.returncode == 1, done.stderr
     return done.stderr
 
@@ -65,7 +65,7 @@ def test_missing_entry_points_are_told_by_name(tmp_path, command, each):
 def test_a_note_says_where_one_thread_runs_all_tasks(tmp_path, command, program, is_told):
     options = ["-o", tmp_path / "p.trace", "--passes", "1"] if command == "sdsm-trace" else []
     words = [BUILD / command, "-n", "4", *options, "--", BUILD / "tests/constructs" / f"construct_{program}"]
-    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=600, check=True)
     assert done.stderr.count("share no work") == (1 if is_told else 0)
 
 
@@ -75,7 +75,7 @@ def test_who_asks_for_cancellation_is_told_once_that_nothing_is_cancelled(tmp_pa
     options = ["-o", tmp_path / "p.trace", "--passes", "1"] if command == "sdsm-trace" else []
     words = [BUILD / command, "-n", "4", *options, "--", BUILD / "tests/constructs/construct_cancel_c"]
     environment = os.environ | {"OMP_CANCELLATION": asked}
-    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=60, check=True, env=environment)
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=600, check=True, env=environment)
     assert done.stderr.count("nothing is cancelled here") == told
 
 
@@ -98,5 +98,5 @@ def test_a_program_with_transactions_is_refused_before_it_starts(tmp_path):
     for command, program in tried:
         options = ("-o", "p.trace") if command == "sdsm-trace" else ()
         words = [BUILD / command, "-n", "2", *options, "--", program]
-        done = subprocess.run([str(word) for word in words], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+        done = subprocess.run([str(word) for word in words], cwd=tmp_path, capture_output=True, text=True, timeout=600)
         assert done.returncode == 2 and "has transactions (gcc -fgnu-tm)" in done.stderr
