@@ -6,7 +6,7 @@ from typing import Annotated
 
 import msgspec
 
-from calibration.result_parts import Bytes, Change, Count, Index, OfSimulation, OfThread, Positive, Seconds
+from calibration.result_parts import Bytes, Change, Count, Index, OfRegion, OfSimulation, OfThread, Positive, Seconds
 
 
 class Input(msgspec.Struct, frozen=True, kw_only=True):
@@ -17,6 +17,12 @@ class Input(msgspec.Struct, frozen=True, kw_only=True):
 class Baselines(msgspec.Struct, frozen=True, kw_only=True):
     counts_s: Seconds
     critical_path_s: Seconds
+
+
+class SiteUse(msgspec.Struct, frozen=True, kw_only=True):
+    site: Index
+    reads: Count
+    writes: Count
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
@@ -112,6 +118,84 @@ class ReplayedRow(msgspec.Struct, frozen=True, kw_only=True):
 
 class Replay(msgspec.Struct, frozen=True, kw_only=True):
     rows: tuple[ReplayedRow, ...]
+
+
+class Site(msgspec.Struct, frozen=True, kw_only=True):
+    file: str
+    address: Index
+
+
+class WordRows(msgspec.Struct, frozen=True, kw_only=True):
+    thread: tuple[Index, ...]
+    region: tuple[Index, ...]
+    page: tuple[Index, ...]
+    access: tuple[Index, ...]
+    site: tuple[Index, ...]
+    set: tuple[Index, ...]
+
+
+class SharedWords(msgspec.Struct, frozen=True, kw_only=True):
+    array: str
+    rows: WordRows
+    sets: tuple[Annotated[tuple[Count, ...], msgspec.Meta(min_length=2)], ...]
+
+
+class TraceHeader(msgspec.Struct, frozen=True, kw_only=True):
+    program: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
+    threads: Positive
+    program_sha256: str
+    sites: tuple[Site, ...]
+    words: SharedWords | None = None
+
+
+class Region(OfRegion, msgspec.Struct, frozen=True, kw_only=True):
+    id: Index
+    kind: str
+    name: str
+    pages: Count
+    placement: str
+    filled: bool
+    calls: tuple[Count, ...] = ()
+
+
+class RegionUse(msgspec.Struct, frozen=True, kw_only=True):
+    region: Index
+    written_by_one: Count
+    written_apart: Count
+    written_together: Count
+    first_phase: Index
+    last_phase: Index
+    sites: tuple[SiteUse, ...]
+
+
+class RegionTouches(msgspec.Struct, frozen=True, kw_only=True):
+    region: Index
+    reads: Count
+    writes: Count
+
+
+class LockUse(msgspec.Struct, frozen=True, kw_only=True):
+    class_: str = msgspec.field(name="class")
+    lock: Index
+    taken: Positive
+    threads: Positive
+    regions: tuple[RegionTouches, ...]
+    sites: tuple[SiteUse, ...]
+
+
+class AtomicUse(msgspec.Struct, frozen=True, kw_only=True):
+    region: Index
+    byte: Bytes
+    operations: Positive
+    threads: Positive
+
+
+class TraceInfo(msgspec.Struct, frozen=True, kw_only=True):
+    header: TraceHeader
+    regions: tuple[Region, ...]
+    uses: tuple[RegionUse, ...]
+    locks: tuple[LockUse, ...]
+    atomics: tuple[AtomicUse, ...]
 
 
 class SweepQuestion(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterator
 from itertools import groupby
+from keyword import iskeyword
 from pathlib import Path
 from typing import Any
 
@@ -17,56 +18,51 @@ ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = json.loads((ROOT / "docs" / "result.schema.json").read_text(encoding="utf-8"))
 DEFINITIONS = SCHEMA["$defs"]
 PAGE = ROOT / "docs" / "result-format.md"
-TYPES = ROOT / "calibration" / "result_types.py"
-#: Names that are written by hand: of numbers, and OfX for what X inherits.
-PARTS = re.findall(r"^(?:class )?(\w+)(?: = Annotated|:$)", (ROOT / "calibration" / "result_parts.py").read_text(encoding="utf-8"), re.MULTILINE)
+BASE, PACKAGE = ROOT / "calibration", "calibration"
+TYPES = BASE / "result_types.py"
+#: What stands in result_parts.py: types of numbers, and OfX, from which structure X inherits.
+PARTS = re.findall(r"^(?:class )?(\w+)(?: = Annotated|:$)", (BASE / "result_parts.py").read_text(encoding="utf-8"), re.MULTILINE)
 
-Node = Any  # a schema: an object, or true
 
-
-def definition(node: Node) -> str:
+def definition(node: Any) -> str:
     """The name of the definition that it refers to, else nothing."""
-    return node.get("$ref", "").rpartition("/")[2] if node is not True else ""
+    return node.get("$ref", "").rpartition("/")[2]
 
 
-def followed(node: Node) -> Node:
+def followed(node: Any) -> Any:
     """With the keywords of what it refers to; its own ones win."""
     return followed(DEFINITIONS[definition(node)]) | node if definition(node) else node
 
 
-def unit(node: Node) -> str:
+def unit(node: Any) -> str:
     """Its own, or its elements'."""
-    node = followed(node)
     below = [node[name] for name in ("items", "additionalProperties") if isinstance(node.get(name), dict)]
-    return str(node.get("unit") or next(map(unit, below), ""))
+    return str(node.get("unit") or next((unit(followed(one)) for one in below), ""))
 
 
-def meaning(node: Node) -> str:
-    words = [node["description"]]
-    if "const" in node:
-        words.append(f"Always `{json.dumps(node['const'])}`.".replace('"', ""))
-    if values := node.get("enum", followed(node.get("items", {})).get("enum")):
-        words.append(f"One of {', '.join(f'`{value}`' for value in values)}.")
-    if "default" in node:
-        words.append(f"Absent: `{node['default']}`.")
-    return " ".join(words)
+def meaning(node: Any) -> str:
+    values = node.get("enum", followed(node.get("items", {})).get("enum", ()))
+    words = [node["description"], f"One of {', '.join(f'`{value}`' for value in values)}." if values else ""]
+    for keyword, before in (("const", "Always"), ("default", "Absent:")):
+        if keyword in node:
+            words.append(f"{before} `{node[keyword] if isinstance(node[keyword], str) else json.dumps(node[keyword])}`.")
+    return " ".join(filter(None, words))
 
 
-def rows(node: Node, path: str = "") -> Iterator[tuple[str, str, str]]:
+def rows(node: Any, path: str = "") -> Iterator[tuple[str, str, str]]:
     """Name, unit and meaning of each field. What has a title is a section of its own."""
     inherited = {name for part in node.get("allOf", ()) for name in DEFINITIONS[definition(part)]["properties"]}
     required = {name for part in (node, *node.get("anyOf", ())) for name in part.get("required", ())}
     for of, below in node.get("properties", {}).items():
-        title, whole = DEFINITIONS.get(definition(below), {}).get("title"), followed(below)
-        if below is True:  # as in the definition that it extends
-            continue
-        name = path + of + ("[]" if whole.get("type") == "array" else "")
-        if of not in inherited or "description" in whole:
-            yield name + ("" if of in required else "?"), unit(below), meaning(whole)
-        while "items" in whole and not title:
-            title, whole = DEFINITIONS.get(definition(whole["items"]), {}).get("title"), followed(whole["items"])
-        if not title:
-            yield from rows(whole, name + ".")
+        if below is not True:  # which means: as in the definition that it extends
+            whole = followed(below)
+            name = path + of + ("[]" if whole.get("type") == "array" else "")
+            if of not in inherited or "description" in whole:
+                yield name + ("" if of in required else "?"), unit(whole), meaning(whole)
+            while "items" in whole and "title" not in whole:
+                whole = followed(whole["items"])
+            if "title" not in whole:
+                yield from rows(whole, name + ".")
 
 
 def page() -> str:
@@ -81,7 +77,7 @@ def page() -> str:
     return "\n\n".join(parts) + "\n"
 
 
-HEAD = '''"""What Python reads of results. tests/python/result_format.py writes this file from docs/result.schema.json."""
+HEAD = f'''"""What Python reads of results. tests/python/result_format.py writes this file from docs/result.schema.json."""
 
 from __future__ import annotations
 
@@ -89,15 +85,14 @@ from typing import Annotated
 
 import msgspec
 
-from calibration.result_parts import {names}
-
-'''
+from {PACKAGE}.result_parts import '''
 PLAIN = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None", "object": "dict[str, object]"}
-DEFAULTS = {"tuple": "()", "Annotated[tuple": "()", "dict": "msgspec.field(default_factory=dict)", "str": '""', "bool": "False"}
+#: Values of optional fields, by the first word of their type; of others, None.
+DEFAULTS = {"tuple": "()", "Annotated": "()", "dict": "msgspec.field(default_factory=dict)", "str": '""', "bool": "False"}
 DEFAULTS |= {"Count": "0", "Bytes": "0", "Index": "0", "Seconds": "0.0", "Change": "0.0"}
 
 
-def python(node: Node) -> str:
+def python(node: Any) -> str:
     """Its type."""
     if "python" in node:
         return str(node["python"])
@@ -106,26 +101,21 @@ def python(node: Node) -> str:
     if "enum" in node or "const" in node:
         return type(node.get("const", node.get("enum", [0])[0])).__name__
     kinds = [node["type"]] if isinstance(node["type"], str) else node["type"]
-    limits = {"pattern": "pattern", "minItems": "min_length"}
-    meta = next((f"{limit}={json.dumps(node[name])}" for name, limit in limits.items() if name in node), "")
-    if kinds[0] == "array":
-        text = f"tuple[{python(node['items'])}, ...]"
-    elif isinstance(node.get("additionalProperties"), dict):
+    text = PLAIN.get(kinds[0]) or f"tuple[{python(node['items'])}, ...]"
+    if isinstance(node.get("additionalProperties"), dict):
         text = f"dict[str, {python(node['additionalProperties'])}]"
-    else:
-        text = PLAIN[kinds[0]]
-    return " | ".join([f"Annotated[{text}, msgspec.Meta({meta})]" if meta else text, *(PLAIN[kind] for kind in kinds[1:])])
+    for limit, name in (("pattern", "pattern"), ("minItems", "min_length")):
+        text = f"Annotated[{text}, msgspec.Meta({name}={json.dumps(node[limit])})]" if limit in node else text
+    return " | ".join([text, *(PLAIN[kind] for kind in kinds[1:])])
 
 
-def default(kind: str, node: Node) -> str:
-    """The rest of an optional field's line."""
-    if "default" in node:
-        return f"{kind} = {json.dumps(node['default'])}"
-    value = next((value for start, value in DEFAULTS.items() if kind.startswith(start)), "")
+def optional(node: Any) -> str:
+    kind = python(node)
+    value = json.dumps(node["default"]) if "default" in node else DEFAULTS.get(kind.partition("[")[0])
     return f"{kind} = {value}" if value else f"{kind} | None = None"
 
 
-def collect(node: Node, found: dict[str, tuple[str, dict[str, str]]]) -> None:
+def collect(node: Any, found: dict[str, tuple[str, dict[str, str]]]) -> None:
     """Base and fields of each structure in it, what it needs first. Definitions of one name are one structure with all their fields."""
     if not isinstance(node, dict):
         return
@@ -136,24 +126,24 @@ def collect(node: Node, found: dict[str, tuple[str, dict[str, str]]]) -> None:
     if not name.isidentifier() or "properties" not in node:
         return
     base = next((one["python"] for one in extended if one["python"] != name), "")
-    known = found[base][1] if base else {}
-    fields = found.setdefault(name, (base, {}))[1]
+    known, fields = found[base][1] if base else {}, found.setdefault(name, (base, {}))[1]
     for of, below in node["properties"].items():
         if below is not True and of in node.get("reads", [of]) and (of not in known or "python" in below):
             is_required = of in node.get("required", ()) and (base or not extended)
-            fields.setdefault(of, python(below) if is_required else default(python(below), below))
+            kind = python(below) if is_required else optional(below)
+            fields.setdefault(of + "_" * iskeyword(of), kind + f' = msgspec.field(name="{of}")' * iskeyword(of))
 
 
 def types() -> str:
     found: dict[str, tuple[str, dict[str, str]]] = {}
     for node in DEFINITIONS.values():
         collect(node, found)
-    parts = []
+    text = ""
     for name, (base, fields) in found.items():
-        bases = ", ".join([f"Of{name}"] * (f"Of{name}" in PARTS) + [base or "msgspec.Struct"])
-        parts.append(f"class {name}({bases}, frozen=True, kw_only=True):\n" + "\n".join(f"    {of}: {kind}" for of, kind in fields.items()))
-    text = "\n\n\n".join(parts) + "\n"
-    return HEAD.format(names=", ".join(name for name in sorted(PARTS) if re.search(rf"\b{name}\b", text))) + "\n" + text
+        bases = f"Of{name}, " * (f"Of{name}" in PARTS) + (base or "msgspec.Struct")
+        text += f"\n\n\nclass {name}({bases}, frozen=True, kw_only=True):"
+        text += "".join(f"\n    {of}: {kind}" for of, kind in fields.items())
+    return HEAD + ", ".join(part for part in sorted(PARTS) if re.search(rf"\b{part}\b", text)) + text + "\n"
 
 
 if __name__ == "__main__":
