@@ -83,8 +83,8 @@ class Times(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Thread(OfThread, msgspec.Struct, frozen=True, kw_only=True):
-    id: Index
-    node: Index
+    id: Count
+    node: Count
     time_s: Times
     faults: dict[str, Count]
     barriers: Count
