@@ -5,46 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Annotated, TypeVar
+from typing import TypeVar
 
-import msgspec
+from calibration.result_types import LockUse, RegionTouches, SiteUse
 
 #: Of critical sections, of which a lock is one.
 MOST_NAMES = 6
-
-Count = Annotated[int, msgspec.Meta(ge=0)]
-
-
-class SiteUse(msgspec.Struct, frozen=True):
-    site: Count
-    reads: Count
-    writes: Count
-
-
-class RegionTouches(msgspec.Struct, frozen=True):
-    region: Count
-    reads: Count
-    writes: Count
-
-
-class LockUse(msgspec.Struct, frozen=True):
-    """Of `locks` of `sdsm trace info --json`."""
-
-    kind: str = msgspec.field(name="class")
-    lock: Count
-    taken: Count
-    threads: Count
-    regions: tuple[RegionTouches, ...] = ()
-    sites: tuple[SiteUse, ...] = ()
-
-
-class AtomicUse(msgspec.Struct, frozen=True):
-    """Of `atomics` of `sdsm trace info --json`."""
-
-    region: Count
-    byte: Count
-    operations: Count
-    threads: Count
 
 
 @dataclass(frozen=True)
@@ -92,14 +58,14 @@ def most_taken(
     own_sites: those in the program itself.
     """
     # Where more are taken than it has, a library has some.
-    names = criticals if sum(use.kind == "critical" and use.lock != 0 for use in uses) <= len(criticals) else ()
+    names = criticals if sum(use.class_ == "critical" and use.lock != 0 for use in uses) <= len(criticals) else ()
     found = []
     for use in uses:
         # A library has no names here, so a lock under which its code alone touches memory may be its own.
         is_own = any(one.site in own_sites for one in use.sites)
         touched = [arrays[one.region] for one in _by_frequency(use.regions) if one.region in arrays]
         lines = [places[one.site] for one in _by_frequency(use.sites) if one.site < len(places)]
-        name = _name(use.kind, use.lock, names, is_own)
+        name = _name(use.class_, use.lock, names, is_own)
         found.append(Lock(name, use.taken, use.threads, tuple(dict.fromkeys(touched)), tuple(dict.fromkeys(lines))))
     return sorted(found, key=lambda one: (-one.taken, one.name))
 

@@ -10,69 +10,17 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
-from typing import Annotated
 
 import msgspec
 
 from calibration import costs, run_result
 from calibration.children import CommandFailed
-from sdsm_explain.locks import AtomicUse, Lock, LockUse, SiteUse, most_taken
-from sdsm_explain.shared_words import Page, Sharing, Words, merged, pages_of, sharing_of
+from calibration.result_types import Region, RegionUse, TraceInfo
+from sdsm_explain.locks import Lock, most_taken
+from sdsm_explain.shared_words import Page, Sharing, merged, pages_of, sharing_of
 from sdsm_explain.source import Line, demangled, frames_at, is_newer, is_of_system, line_of_touch, lines_of_calls
 from sdsm_explain.symbols import PAGE_BYTES, Symbols, symbols_of
 from sdsm_report.tracing import sha256
-
-Count = Annotated[int, msgspec.Meta(ge=0)]
-
-
-class Site(msgspec.Struct, frozen=True):
-    file: str
-    address: Count
-
-
-class Header(msgspec.Struct, frozen=True):
-    program: tuple[str, ...]
-    threads: Count
-    sites: tuple[Site, ...]
-    program_sha256: str = ""
-    words: Words | None = None
-
-
-class Region(msgspec.Struct, frozen=True):
-    id: Count
-    kind: str
-    name: str
-    pages: Count
-    placement: str
-    filled: bool = False
-    calls: tuple[Count, ...] = ()
-
-    def placement_under(self, rule: str) -> str:
-        """Where its pages are at home under `--placement`, as workloads/trace/trace.hpp decides (placement_of)."""
-        is_placed_by_option = self.kind == "heap_block" or (self.kind == "mapped" and self.placement == "initial")
-        if rule == "as-asked" or not is_placed_by_option:
-            return self.placement
-        return "initial" if self.filled and rule == "first-touch" else rule.replace("-", "_")
-
-
-class Use(msgspec.Struct, frozen=True):
-    region: Count
-    written_by_one: Count
-    written_apart: Count
-    written_together: Count
-    sites: tuple[SiteUse, ...]
-    first_phase: Count = 0
-    last_phase: Count = 0
-
-
-class TraceInfo(msgspec.Struct, frozen=True):
-    """What of `sdsm trace info --json` (docs/result-format.md) an explanation needs."""
-
-    header: Header
-    regions: tuple[Region, ...]
-    uses: tuple[Use, ...]
-    locks: tuple[LockUse, ...] = ()
-    atomics: tuple[AtomicUse, ...] = ()
 
 
 def parse_info(text: str) -> TraceInfo:
@@ -461,7 +409,7 @@ def _places(info: TraceInfo, frames: Sequence[Sequence[Line]]) -> list[tuple[str
     return found
 
 
-def _sorted_touches(used: Sequence[Use], places: Sequence[tuple[str, str]]) -> tuple[Touch, ...]:
+def _sorted_touches(used: Sequence[RegionUse], places: Sequence[tuple[str, str]]) -> tuple[Touch, ...]:
     by_place: dict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0])
     for use in used:
         for site in use.sites:

@@ -5,34 +5,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated
-
-import msgspec
 
 from calibration.children import CommandFailed
-
-Count = Annotated[int, msgspec.Meta(ge=0)]
+from calibration.result_types import SharedWords
 
 #: Bits of a row's access (docs/trace-format.md).
 READS, WRITES, IN_TEAM, UNSIZED = 1, 2, 4, 8
 WORD_BYTES = 4
 #: Threads that an example names.
 MOST_THREADS = 4
-
-
-class Rows(msgspec.Struct, frozen=True):
-    thread: tuple[Count, ...]
-    region: tuple[Count, ...]
-    page: tuple[Count, ...]
-    access: tuple[Count, ...]
-    site: tuple[Count, ...]
-    set: tuple[Count, ...]
-
-
-class Words(msgspec.Struct, frozen=True):
-    array: str
-    rows: Rows
-    sets: tuple[tuple[Count, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -100,7 +81,7 @@ def _bits(runs: Sequence[int]) -> int:
     return bits
 
 
-def pages_of(words: Words) -> dict[tuple[int, int], Page]:
+def pages_of(words: SharedWords) -> dict[tuple[int, int], Page]:
     """By region and page: what threads use within parallel regions. Raises CommandFailed if the trace contradicts itself."""
     sets = [_bits(runs) for runs in words.sets]
     rows = words.rows

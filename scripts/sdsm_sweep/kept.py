@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
 
 from calibration.command_line import BadInput
 from calibration.readers import ReadError
 from calibration.readers.text import Text, load, unreadable
+from calibration.result_types import Sweep, SweepPoint
 from sdsm_report.tracing import sha256
 from sdsm_sweep.answer import answers
 from sdsm_sweep.points import Point
@@ -21,28 +22,6 @@ from sdsm_sweep.spec import Question, Spec, is_file
 FORMAT = 1
 NAME = "sweep.json"
 RESULTS = "kept"
-
-
-class _Question(msgspec.Struct, frozen=True):
-    axis: str
-    what: str
-    end: str
-
-
-class _Point(msgspec.Struct, frozen=True):
-    values: dict[str, str]
-    trace: str
-    key: Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")] | None
-    error: str
-
-
-class _Document(msgspec.Struct, frozen=True):
-    program: tuple[str, ...]
-    axes: dict[str, tuple[str, ...]]
-    x: str | None
-    panels: str | None
-    find: tuple[_Question, ...]
-    points: tuple[_Point, ...]
 
 
 @dataclass(frozen=True)
@@ -109,7 +88,7 @@ def read(folder: Path) -> Kept:
     if not isinstance(told, Mapping) or (told.get("format"), told.get("kind")) != (FORMAT, "sweep"):
         source.refuse(1, "is not what this version of sdsm sweep writes. Sweep again")
     try:
-        found = msgspec.convert(told, _Document)
+        found = msgspec.convert(told, Sweep)
     except msgspec.ValidationError as error:
         source.refuse(1, f"{error}. Sweep again")
     questions = tuple(Question(one.axis, one.what, one.end) for one in found.find)
@@ -118,7 +97,7 @@ def read(folder: Path) -> Kept:
     return Kept(spec, [_done(source, folder, one) for one in found.points])
 
 
-def _done(source: Text, folder: Path, told: _Point) -> Done:
+def _done(source: Text, folder: Path, told: SweepPoint) -> Done:
     point = Point(told.values, Path(told.trace), told.error)
     if told.error or told.key is None:
         return Done(point, None, told.error)

@@ -18,12 +18,13 @@ import pytest
 from calibration import places, run_result
 from calibration.children import Stopped
 from calibration.readers.text import Text
+from calibration.result_types import LockUse, Region, RegionTouches, SiteUse, TraceInfo
 from run_results import simulation, thread
 from sdsm_explain.alternatives import MENDINGS, PARALLEL_INIT, Alternative, Layout, Point, alternatives, together
 from sdsm_explain.command import _point, main, parser
 from sdsm_explain.explanation import Outcome, _mendings, _together, findings
-from sdsm_explain.locks import LockUse, RegionTouches, SiteUse, most_taken
-from sdsm_explain.memory import Array, Region, TraceInfo, _by_lines, arrays, known_of
+from sdsm_explain.locks import most_taken
+from sdsm_explain.memory import Array, _by_lines, arrays, known_of
 from sdsm_explain.source import Line, _parsed, demangled, is_passed_on, lines_of_calls
 from sdsm_explain.start import Started
 from sdsm_explain.symbols import symbols_of
@@ -302,16 +303,19 @@ RESULT = simulation(
         thread(1, 1, {"fault": {"WUMR": 4.0}, "idle": 6.0}, faults={"WUMR": 1}),
     ],
 )  # fmt: skip
+WHOLE = {"first_phase": 0, "last_phase": 0}
 INFO = {
-    "header": {"program": ["p"], "threads": 2, "sites": []},
+    "header": {"program": ["p"], "threads": 2, "sites": [], "program_sha256": ""},
     "regions": [
-        {"id": 0, "kind": "heap_block", "name": "a", "pages": 2, "placement": "block"},
-        {"id": 1, "kind": "globals", "name": "b", "pages": 1, "placement": "initial"},
+        {"id": 0, "kind": "heap_block", "name": "a", "pages": 2, "placement": "block", "filled": False},
+        {"id": 1, "kind": "globals", "name": "b", "pages": 1, "placement": "initial", "filled": True},
     ],
     "uses": [
-        {"region": 0, "written_by_one": 0, "written_apart": 2, "written_together": 0, "sites": []},
-        {"region": 1, "written_by_one": 1, "written_apart": 0, "written_together": 0, "sites": []},
+        {"region": 0, "written_by_one": 0, "written_apart": 2, "written_together": 0, "sites": []} | WHOLE,
+        {"region": 1, "written_by_one": 1, "written_apart": 0, "written_together": 0, "sites": []} | WHOLE,
     ],
+    "locks": [],
+    "atomics": [],
 }
 
 
@@ -463,7 +467,7 @@ def test_lines_of_a_program_that_was_built_again_are_not_told(tmp_path, capsys):
     ],
 )
 def test_whose_placement_is_in_force_is_decided_as_the_simulator_does(kind, asked, filled, rule, in_force):
-    assert Region(1, kind, "a", 10, asked, filled).placement_under(rule) == in_force
+    assert Region(id=1, kind=kind, name="a", pages=10, placement=asked, filled=filled).placement_under(rule) == in_force
 
 
 def test_the_placement_told_of_an_array_is_the_one_in_force():
@@ -635,16 +639,21 @@ def test_options_that_stand_alone_stay_beside_those_with_values():
     assert {"--prefetch 0", "--prefetch 4"} <= {one.what for one in alternatives(point, 1.0)}
 
 
+def lock(kind: str, number: int, taken: int, threads: int, regions: tuple = (), sites: tuple = ()) -> LockUse:
+    of_regions = tuple(RegionTouches(region=region, reads=reads, writes=writes) for region, reads, writes in regions)
+    of_sites = tuple(SiteUse(site=site, reads=reads, writes=writes) for site, reads, writes in sites)
+    return LockUse(class_=kind, lock=number, taken=taken, threads=threads, regions=of_regions, sites=of_sites)
+
+
 def test_the_most_taken_lock_is_told_by_its_class_and_number():
-    lines = [LockUse("critical", 0, 1, 1), LockUse("lock", 4, 3, 2), LockUse("atomic", 1, 1, 1)]
+    lines = [lock("critical", 0, 1, 1), lock("lock", 4, 3, 2), lock("atomic", 1, 1, 1)]
     assert [(one.name, one.taken, one.threads) for one in most_taken(lines)] == [
         ("lock number 4", 3, 2), ("atomic operations that gcc compiles to calls", 1, 1), ("the unnamed critical section", 1, 1),
     ]  # fmt: skip
 
 
 def test_a_lock_is_told_with_what_is_touched_under_it_the_most_frequent_first():
-    regions = (RegionTouches(0, 1, 0), RegionTouches(2, 3, 4))
-    use = LockUse("critical", 3, 5, 2, regions, (SiteUse(0, 1, 0), SiteUse(1, 3, 3), SiteUse(2, 0, 1)))
+    use = lock("critical", 3, 5, 2, ((0, 1, 0), (2, 3, 4)), ((0, 1, 0), (1, 3, 3), (2, 0, 1)))
     names, places = {0: "stack", 2: "heap #1, allocated at a.c:3"}, ["a.c:8", "a.c:7", "a.c:7"]
     (own,) = most_taken([use], ("queue",), names, places, {1})
     assert (own.name, own.arrays, own.lines) == (
@@ -737,7 +746,7 @@ def test_a_critical_section_has_its_name_and_one_of_several_has_all(tmp_path):
     assert 'The most taken is critical section "queue": 100 of 100 times' in told(CRITICALS % ("int hot;", ""))
     both = told(CRITICALS % ("int hot, other;", "#pragma omp critical (heap)\n    if (i == 0) ++other;"))
     assert '(probably one of "heap", "queue")' in both
-    uses = [LockUse("critical", 3, 5, 1), LockUse("critical", 4, 3, 2)]
+    uses = [lock("critical", 3, 5, 1), lock("critical", 4, 3, 2)]
     # A library has the second.
     assert most_taken(uses, ("queue",))[0].name == "critical section number 3"
 

@@ -1,4 +1,4 @@
-"""docs/result-format.md, docs/result.schema.json and what the commands write: do all three name the same fields?"""
+"""docs/result.schema.json, what is made of it, and what the commands write: do all name the same fields?"""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 import jsonschema
 import pytest
 
+import result_format
 from benchmark_files import DATA
 from calibration import microbench
 from sdsm_calibrate import command as calibrate
@@ -24,33 +25,33 @@ from test_job import Place
 from test_validate import fake_build
 
 ROOT = Path(__file__).resolve().parents[2]
-SCHEMA = json.loads((ROOT / "docs" / "result.schema.json").read_text())
+SCHEMA = result_format.SCHEMA
 BUILD = ROOT / "build"
 #: What these runs cannot show: several machines.
 UNSEEN = {"native: options.hosts[]", "native: options.bound"}
 
 
-def resolved(node: dict[str, Any]) -> dict[str, Any]:
+def resolved(node: Any) -> dict[str, Any]:
     """Without references: what a definition and what it extends say together."""
+    node = {} if node is True else node
     for part in [*node.get("allOf", ()), *([node] if "$ref" in node else ())]:
         if "$ref" in part:
             base = resolved(SCHEMA["$defs"][part["$ref"].rpartition("/")[2]])
-            node = node | base | {"properties": base.get("properties", {}) | node.get("properties", {})}
+            own = {name: base.get("properties", {}).get(name, True) if below is True else below for name, below in node.get("properties", {}).items()}
+            node = base | node | {"properties": base.get("properties", {}) | own}
     return node
 
 
-def fields(node: dict[str, Any], path: str = "", follow: bool = False) -> Iterator[str]:
-    """Paths of all members, lists with []; follow: into other definitions, too."""
-    for part in node.get("anyOf", ()):
-        yield from fields(part, path, follow)
-    node = resolved(node) if follow else node
+def fields(node: Any, path: str = "") -> Iterator[str]:
+    """Paths of all members, lists with []."""
+    node = resolved(node)
     if "items" in node:
-        yield from fields(node["items"], path + "[]", follow)
+        yield from fields(node["items"], path + "[]")
         return
     if path:
         yield path
     for name, below in node.get("properties", {}).items():
-        yield from fields(below, f"{path}.{name}" if path else name, follow)
+        yield from fields(below, f"{path}.{name}" if path else name)
 
 
 def plain(path: str) -> str:
@@ -62,22 +63,18 @@ def plain(path: str) -> str:
 SERVED = ("barrier_release", "lock_grant", "atomic_reply", "GETPGRANT", "DIFFGRANT", "ACQGRANT", "BARRGRANT", "INVLD")
 
 
-def documented() -> dict[str, set[str]]:
-    """By definition, the fields in the section's table."""
-    sections: dict[str, set[str]] = {}
-    name = ""
-    for line in (ROOT / "docs" / "result-format.md").read_text().splitlines():
-        if heading := re.fullmatch(r"<!-- (\w+) -->", line):
-            name = heading[1]
-            sections[name] = set()
-        elif row := re.match(r"\| `([^`]+)` \|", line):
-            sections[name].add(plain(row[1].replace("?", "")))
-    return sections
-
-
-def test_the_page_and_the_schema_name_the_same_fields():
+def test_the_page_and_the_types_are_made_of_the_schema():
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
-    assert documented() == {name: {plain(f) for f in fields(node)} for name, node in SCHEMA["$defs"].items()}
+    made = {result_format.PAGE: result_format.page(), result_format.TYPES: result_format.types()}
+    old = [path.name for path, text in made.items() if path.read_text() != text]
+    assert not old, "call tests/python/result_format.py"
+
+
+def test_each_field_is_described_in_short_sentences():
+    for name, node in SCHEMA["$defs"].items():
+        for field, _, words in result_format.rows(node):
+            sentences = re.split(r"[.:] ", words.partition(" One of ")[0])
+            assert max(len(sentence.split()) for sentence in sentences) <= 20, f"{name}: {field}: {words}"
 
 
 def run(*words: Any) -> None:
@@ -204,13 +201,11 @@ def reports(folder: Path) -> Iterator[tuple[str, Path]]:
     yield "summary", place.results / "summary.json"
 
 
-def found(node: dict[str, Any], value: Any, path: str) -> Iterator[str]:
+def found(node: Any, value: Any, path: str) -> Iterator[str]:
     """The schema's paths that the value has."""
     if value is None and path:
         yield path
         return
-    for part in node.get("anyOf", ()):
-        yield from found(part, value, path)
     node = resolved(node)
     if isinstance(value, list):
         if path and not value:
@@ -239,7 +234,7 @@ def test_the_documents_that_the_commands_write_have_the_schemas_fields_and_no_ot
             assert sum(by_kind.values()) == thread["messages"]
         seen.setdefault(name, set()).update(plain(path) for path in found(SCHEMA["$defs"][name], document, ""))
     for name, paths in seen.items():
-        never = {f"{name}: {path}" for path in fields(SCHEMA["$defs"][name], follow=True) if plain(path) not in paths}
+        never = {f"{name}: {path}" for path in fields(SCHEMA["$defs"][name]) if plain(path) not in paths}
         assert never <= UNSEEN
 
 
