@@ -15,7 +15,7 @@ set(CPACK_DEBIAN_PACKAGE_DEPENDS
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "gcc, gfortran, python3-pandas")
 set(SDSM_BUNDLED_PYTHON "" CACHE PATH "Folder of Python packages to install with sdsm")
 if(SDSM_BUNDLED_PYTHON)
-  install(DIRECTORY ${SDSM_BUNDLED_PYTHON}/ DESTINATION ${SDSM_HOME} PATTERN "__pycache__" EXCLUDE)
+  install(DIRECTORY ${SDSM_BUNDLED_PYTHON}/ DESTINATION ${SDSM_HOME}/python PATTERN "__pycache__" EXCLUDE)
 else()
   string(APPEND CPACK_DEBIAN_PACKAGE_DEPENDS ", python3-msgspec")
 endif()

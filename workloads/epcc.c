@@ -1,6 +1,6 @@
 /* What OpenMP's directives cost, after the description of EPCC's microbenchmarks (docs/workloads.md): the time of
  * a delay under a directive, less that of the same delay in sequential code. Its output has version 2's format, and
- * says that it is not EPCC's (calibration/readers/epcc.py). */
+ * says that it is not EPCC's (python/sdsm/readers/epcc.py). */
 #include <math.h>
 #include <omp.h>
 #include <sdsm/placement.h>

@@ -8,10 +8,10 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from calibration.measured_platform import plain
-from calibration.microbench import FAULTS
-from calibration.network import Network
-from calibration.platform_file import Blank, cluster, platform_text, prop
+from sdsm.calibrate.measured_platform import plain
+from sdsm.calibrate.network import Network
+from sdsm.microbench.command import FAULTS
+from sdsm.platform.platform_file import Blank, cluster, platform_text, prop
 
 SDSM = Path(__file__).resolve().parents[2] / "build" / "sdsm"
 LAYOUTS = ("2x1", "2x2", "4x1")

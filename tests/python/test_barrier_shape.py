@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from calibration.barrier_shape import Message, choose, extrapolated_us, messages_us
-from calibration.estimates import Estimate
-from calibration.measured_platform import plain
-from calibration.microbench import FAULTS, Layout
-from calibration.platform_file import Node, cluster, parse, platform_text, prop, properties
-from sdsm_calibrate.command import main
+from sdsm.calibrate.barrier_shape import Message, choose, extrapolated_us, messages_us
+from sdsm.calibrate.command import main
+from sdsm.calibrate.estimates import Estimate
+from sdsm.calibrate.measured_platform import plain
+from sdsm.microbench.command import FAULTS, Layout
+from sdsm.platform.platform_file import Node, cluster, parse, platform_text, prop, properties
 from synthetic_barriers import Barriers, draw, lock_us, mean_us
 
 ROOT = Path(__file__).resolve().parents[2]

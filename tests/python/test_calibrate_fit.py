@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calibration import readers
-from calibration.estimates import median
-from calibration.fit import CalibrationError, collect, fit, jitter
-from calibration.hold_out import split
-from calibration.measured_platform import certificate, commentable, plain, platform, with_unit
-from calibration.microbench import FAULTS, Layout
-from calibration.network import Network, network_of
-from calibration.network import fit as fit_network
-from calibration.platform_file import PlatformFileError, parse, properties
-from calibration.readers.text import Text
+from sdsm import readers
+from sdsm.calibrate.estimates import median
+from sdsm.calibrate.fit import CalibrationError, collect, fit, jitter
+from sdsm.calibrate.hold_out import split
+from sdsm.calibrate.measured_platform import certificate, commentable, plain, platform, with_unit
+from sdsm.calibrate.network import Network, network_of
+from sdsm.calibrate.network import fit as fit_network
+from sdsm.microbench.command import FAULTS, Layout
+from sdsm.platform.platform_file import PlatformFileError, parse, properties
+from sdsm.readers.text import Text
 
 ROOT = Path(__file__).resolve().parents[2]
 BASE = ROOT / "platforms" / "p3-score.xml"

@@ -3,7 +3,7 @@
 import pytest
 
 from legends import data_under_legends
-from sdsm_report.figures import (
+from sdsm.report.main_job.figures import (
     fft_speedup,
     fft_time,
     laplace_speedup,
@@ -12,13 +12,13 @@ from sdsm_report.figures import (
     protocols,
     time_account,
 )
-from sdsm_report.figures.entry import run
-from sdsm_report.plan import Configuration, Layout
-from sdsm_report.protocols import ProtocolRow, platform_of
-from sdsm_report.report import line
-from sdsm_report.rows import read_rows, write_rows
-from sdsm_report.simulation import Result, ThreadAccount
-from sdsm_report.tables import write_summary
+from sdsm.report.main_job.figures.entry import run
+from sdsm.report.main_job.plan import Configuration, Layout
+from sdsm.report.main_job.protocols import ProtocolRow, platform_of
+from sdsm.report.main_job.report import line
+from sdsm.report.main_job.rows import read_rows, write_rows
+from sdsm.report.main_job.simulation import Result, ThreadAccount
+from sdsm.report.main_job.tables import write_summary
 
 ALL = (laplace_speedup, laplace_time, laplace_spread, fft_speedup, fft_time)
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from calibration.readers import epcc
-from calibration.readers.text import Text
+from sdsm.readers import epcc
+from sdsm.readers.text import Text
 
 ROOT = Path(__file__).resolve().parents[2]
 SDSM = ROOT / "build" / "sdsm"

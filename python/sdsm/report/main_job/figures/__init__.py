@@ -1,0 +1,36 @@
+"""The figures: each a module with NAME, draw(lines) and an entry point (python -m sdsm.report.main_job.figures.NAME RESULTS)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from sdsm.report.main_job.directives import DirectiveRow
+from sdsm.report.main_job.protocols import ProtocolRow
+from sdsm.report.main_job.report import Line
+
+
+def draw_all(
+    lines: Sequence[Line], rows: Sequence[ProtocolRow], overheads: Sequence[DirectiveRow], folder: Path
+) -> list[Path]:
+    """Draws every figure that there is data for. Returns the files written. Raises OSError."""
+    from sdsm.plot.style import save
+    from sdsm.report.main_job.figures import (
+        directives,
+        fft_speedup,
+        fft_time,
+        laplace_speedup,
+        laplace_spread,
+        laplace_time,
+        protocols,
+    )
+
+    written: list[Path] = []
+    for module in (laplace_speedup, laplace_time, laplace_spread, fft_speedup, fft_time):
+        figure = module.draw(lines)
+        if figure is not None:
+            written += save(figure, folder, module.NAME)
+    for name, figure in ((protocols.NAME, protocols.draw(rows)), (directives.NAME, directives.draw(overheads))):
+        if figure is not None:
+            written += save(figure, folder, name)
+    return written
