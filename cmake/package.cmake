@@ -11,7 +11,7 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_BINARY_DIR})
 # Debian 12 has no package of msgspec: SDSM_BUNDLED_PYTHON is a folder that holds it (scripts/test-on-debian fills it by pip).
 set(CPACK_DEBIAN_PACKAGE_DEPENDS
-    "python3 (>= 3.11), python3-matplotlib, python3-numpy, python3-scipy, python3-tqdm, python3-jinja2")
+    "python3 (>= 3.11), python3-matplotlib, python3-numpy, python3-scipy, python3-tqdm, python3-jinja2, python3-pyelftools")
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "gcc, gfortran, python3-pandas")
 set(SDSM_BUNDLED_PYTHON "" CACHE PATH "Folder of Python packages to install with sdsm")
 if(SDSM_BUNDLED_PYTHON)

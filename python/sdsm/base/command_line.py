@@ -11,7 +11,7 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import IO, Any, NoReturn, TypeVar
 
@@ -61,6 +61,11 @@ def file_name(text: str) -> Path:
     return Path(text)
 
 
+def nearest(name: str, known: Iterable[str]) -> list[str]:
+    """The known name that was meant by one with a slip, if one is near enough."""
+    return difflib.get_close_matches(name, list(known), 1)
+
+
 def platform_name(text: str) -> Path:
     """For add_argument(type=...): a platform file, or the name of one of sdsm's own; platforms/file/ has the same rule. A
     name without a folder that is neither is refused with the nearest one; whether there is a file in a folder, its reader
@@ -72,7 +77,7 @@ def platform_name(text: str) -> Path:
         if (own := places.PLATFORMS / name).is_file():
             return own
     known = sorted(one.stem for one in places.PLATFORMS.glob("*.xml"))
-    near = "".join(f". Did you mean {one}?" for one in difflib.get_close_matches(text.removesuffix(".xml"), known, 1))
+    near = "".join(f". Did you mean {one}?" for one in nearest(text.removesuffix(".xml"), known))
     raise argparse.ArgumentTypeError(
         f"there is no file {text}{near or '.'} Give a SimGrid platform file, or the name of one of sdsm's: {', '.join(known)}"
     )

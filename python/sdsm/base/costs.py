@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from sdsm.microbench.command import Layout
 
 
-
 class CostsFailed(RunFailed):
     """`sdsm costs` gave no answer. The text is one line."""
 
@@ -152,6 +151,11 @@ def message(size: int, frame: Frame, links: int) -> Message:
 def faults(protocol: str) -> tuple[Fault, ...]:
     """Kinds of faults of a protocol. Raises CostsFailed for one that this sdsm does not know."""
     return _asker.ask({"protocol": protocol}).faults
+
+
+def fault_names() -> tuple[str, ...]:
+    """Page faults that a platform file has costs of, in its order."""
+    return tuple(fault.name for fault in faults("scash"))
 
 
 def barriers(

@@ -4,7 +4,6 @@ one on PATH, a folder of the package, a program beside this Python."""
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 import subprocess
@@ -13,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sdsm.base import places
-from sdsm.base.command_line import BAD_INPUT, DONE, BadInput, RunFailed, command, description, run
+from sdsm.base.command_line import BAD_INPUT, DONE, BadInput, RunFailed, command, description, nearest, run
 
 OVERVIEW = """\
 Predict, explain and run OpenMP programs on clusters whose shared memory is made in software.
@@ -77,7 +76,7 @@ def _become(name: str, arguments: Sequence[str]) -> int:
     """Runs the command. Raises BadInput where there is none, RunFailed where it cannot be started."""
     known = commands()
     if name not in known:
-        near = [one for one in known if name and one.startswith(name)] or difflib.get_close_matches(name, known, 1)
+        near = [one for one in known if name and one.startswith(name)] or nearest(name, known)
         guess = f"; did you mean 'sdsm {near[0]}'? (sdsm help lists them all)" if near else "; sdsm help lists those there are"
         raise BadInput(f"no subcommand '{name}'{guess}")
     found = known[name]

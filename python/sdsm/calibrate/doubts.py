@@ -7,14 +7,15 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from sdsm.base.costs import fault_names
 from sdsm.calibrate.dirty_page import PAGE_BYTES
 from sdsm.calibrate.parameters import Parameter
-from sdsm.microbench.command import FAULTS, Layout, layout
+from sdsm.microbench.command import Layout, layout
 
 #: A standard error above this share of its value leaves a cost open by a factor of two within two errors.
 LARGE = 0.25
 #: Costs that are never close to nothing, so that a large error is no matter of a small value.
-MAIN = (*(f"fault.{kind}" for kind in FAULTS), "message.fixed")  # and those of a layout
+MAIN = ("message.fixed", "message.per-byte")  # and those of a fault or a layout
 #: A machine of its own has a tenth or less.
 NOISY = 0.3
 _REMEDY = "Measure again while nothing else runs, longer (sdsm microbench --over 30), or give the outputs of several sittings"
@@ -39,7 +40,7 @@ def _is_open(one: Parameter, main: dict[str, Parameter]) -> bool:
 def doubts(parameters: Sequence[Parameter]) -> Iterator[str]:
     """A sentence for all that are uncertain, one for much noise, and one for each barrier that more nodes make cheaper."""
     measured = [one for one in parameters if one.kind != "assumed"]
-    main = {one.name: one for one in measured if one.name.startswith((*MAIN, "message.per-byte")) or _layout(one) is not None}
+    main = {one.name: one for one in measured if one.name.startswith((*MAIN, *(f"fault.{kind}" for kind in fault_names()))) or _layout(one) is not None}
     wide = [one for one in main.values() if _is_open(one, main)]
     if wide:
         told = ", ".join(f"{one.name} is {one.value:.3g} {one.unit} with a standard error of {one.standard_error:.3g} {one.unit}" for one in wide)

@@ -26,6 +26,7 @@ import numpy as np
 
 from sdsm.base import costs
 from sdsm.base.command_line import BadInput
+from sdsm.base.costs import Fault, fault_names, faults
 from sdsm.calibrate import barrier_shape
 from sdsm.calibrate import network as networks
 from sdsm.calibrate.doubts import doubts
@@ -35,7 +36,7 @@ from sdsm.calibrate.noise import noise
 from sdsm.calibrate.parameters import Parameter
 from sdsm.calibrate.pooling import RunSummary, pool
 from sdsm.microbench import command as microbench
-from sdsm.microbench.command import FAULTS, Layout
+from sdsm.microbench.command import Layout
 from sdsm.microbench.command import layout as layout_of
 from sdsm.readers.measurement import Measurement, Reading
 from sdsm.readers.microbench import (
@@ -51,10 +52,6 @@ from sdsm.readers.microbench import (
     WAITING,
 )
 
-#: What a fault kind without measurement is taken for (the same work but for the companion's part).
-NEAREST = {
-    "WROL": "WROR", "WRWH": "WROH", "WRWL": "WROH", "WRWR": "WROH", "RROR": "WROH", "RRWR": "WROH", "WUMR": "RUMR", "RUMR": "WUMR",
-}  # fmt: skip
 MESSAGE_COSTS = ("message.fixed", "message.per-byte")
 PER_BYTE = {f"{unit}/B": TIMES_US[unit] for unit in ("us", "ns", "ps")}
 #: Home pages that the last thread to come to a barrier wrote before.
@@ -374,7 +371,7 @@ def fit(
     fallback = Base(given)
     notes: list[str] = [*(f"{why}. --oversubscribed takes all" for why in data.left_out), *data.unused, *data.supposed]
     rate, latency = networks.fit(data.readings, base)
-    is_reference = any(b.quantity in FAULTS or b.quantity.startswith("release.") for b in data.batches)
+    is_reference = any(b.quantity in fault_names() or b.quantity.startswith("release.") for b in data.batches)
     unmeasured = base if is_reference or links is None else links
     network = Network(
         rate.estimate.value / 8e6 if rate else unmeasured.bandwidth,
@@ -492,18 +489,26 @@ def _sources(batches: Iterable[Batch]) -> tuple[str, ...]:
     return tuple(b.source for b in batches)
 
 
+def _like(fault: Fault) -> str:
+    """The kind whose cost stands for one without measurement: it does the same work, but for a process on the same node. Empty
+    where there is none."""
+    if fault.fetches_page:
+        return next(one.name for one in faults("scash") if one.fetches_page and one != fault)
+    return {"WROH": "", "WROR": "", "WROL": "WROR"}.get(fault.name, "WROH")
+
+
 def _faults(data: Data, parameters: list[Parameter], checks: list[Check], base: Base) -> None:
-    found = {kind: [b for b in data.batches if b.quantity == kind] for kind in FAULTS}
+    found = {kind: [b for b in data.batches if b.quantity == kind] for kind in fault_names()}
     if not any(found.values()):
-        if base.add((f"fault.{kind}" for kind in FAULTS), parameters):
+        if base.add((f"fault.{kind}" for kind in found), parameters):
             return
         raise CalibrationError("no page fault was measured in any file. Give the output of `sdsm microbench -o`")
-    for kind in FAULTS:
+    for fault in faults("scash"):
+        kind = fault.name
         batches = found[kind]
         if not batches:
-            nearest = NEAREST.get(kind)
-            batches = found.get(nearest or "", []) or found.get(NEAREST.get(nearest or "", ""), [])
-            if not batches or nearest is None:
+            batches = found.get(_like(fault), [])
+            if not batches:
                 raise CalibrationError(
                     f"fault {kind} was not measured, nor one that is like it. Measure a layout of several nodes"
                 )
@@ -803,7 +808,7 @@ def _parts_of_faults(data: Data, parameters: list[Parameter], notes: list[str], 
             runs = data.medians(batches)
             runs = None if runs is None else tuple(max(run, 0.0) for run in runs)
             parameters.append(_found(name, estimate, "us", "measured", how, sources, runs))
-        elif not any(b.quantity in FAULTS for b in data.batches):
+        elif not any(b.quantity in fault_names() for b in data.batches):
             base.add([name], parameters)
 
 

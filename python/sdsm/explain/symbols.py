@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import re
-import shutil
-import struct
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from sdsm.explain.source import TIME_LIMIT_S, is_newer
+from elftools.common.exceptions import ELFError
+from elftools.elf.constants import P_FLAGS, SH_FLAGS
+from elftools.elf.elffile import ELFFile
+
+from sdsm.explain.source import demangled, is_newer
 
 PAGE_BYTES = 4096
 #: gcc makes a variable of each name of a critical section, whose address tells sections apart.
 CRITICAL = ".gomp_critical_user_"
-_LOADED, _WRITABLE = 1, 2
 
 
 @dataclass(frozen=True)
@@ -51,38 +50,26 @@ class Symbols:
 
 
 def symbols_of(program: str, traced: float) -> Symbols | None:
-    """traced: when it was, s since 1970. None without binutils' nm, of a program that has changed since or has no symbols."""
-    tool = shutil.which("nm")
-    if tool is None or not Path(program).is_file() or is_newer(program, traced):
+    """traced: when it was, s since 1970. None of a program that has changed since, has no symbols or is damaged."""
+    if not Path(program).is_file() or is_newer(program, traced):
         return None
     try:
-        end = _end_of_variables(Path(program).read_bytes())
-        done = subprocess.run(
-            [tool, "-C", "-S", "-n", "--defined-only", program], capture_output=True, text=True, errors="replace", timeout=TIME_LIMIT_S, check=False
-        )
-    except (OSError, struct.error, subprocess.TimeoutExpired):
+        with Path(program).open("rb") as file:
+            elf = ELFFile(file)
+            written = [one for one in elf.iter_segments("PT_LOAD") if one["p_flags"] & P_FLAGS.PF_W]
+            end = max((one["p_vaddr"] + one["p_memsz"] for one in written), default=0)
+            found = sorted(_symbols(elf), key=lambda one: one.begin)
+    except (ELFError, OSError, ValueError):
         return None
-    found = tuple(_variables(done.stdout))
-    return Symbols(found, end) if found and end else None
+    names = demangled(one.name for one in found)
+    variables = tuple(Variable(names[one.name], one.begin, one.end) for one in found)
+    return Symbols(variables, (end + PAGE_BYTES - 1) // PAGE_BYTES * PAGE_BYTES) if variables and end else None
 
 
-def _variables(text: str) -> Iterator[Variable]:
-    for line in text.splitlines():
-        match = re.fullmatch(r"([0-9a-f]+) ([0-9a-f]+) [bBdDuvV] (.+)", line)
-        if match:
-            begin = int(match[1], 16)
-            yield Variable(match[3], begin, begin + int(match[2], 16))
-
-
-def _end_of_variables(elf: bytes) -> int:
-    """Of the writable segments' pages; 0 of what is no ELF file of 64 bits. Raises struct.error for a damaged one."""
-    if elf[:5] != b"\x7fELF\x02":
-        return 0
-    (first,) = struct.unpack_from("<Q", elf, 32)
-    size, count = struct.unpack_from("<HH", elf, 54)
-    end = 0
-    for number in range(count):
-        kind, flags, _, address, _, _, memory_bytes, _ = struct.unpack_from("<IIQQQQQQ", elf, first + number * size)
-        if kind == _LOADED and flags & _WRITABLE:
-            end = max(end, address + memory_bytes)
-    return (end + PAGE_BYTES - 1) // PAGE_BYTES * PAGE_BYTES
+def _symbols(elf: ELFFile) -> Iterator[Variable]:
+    """What has a size and lies in a section that the program writes."""
+    written = {number for number, one in enumerate(elf.iter_sections()) if one["sh_flags"] & SH_FLAGS.SHF_WRITE}
+    table = elf.get_section_by_name(".symtab")
+    for symbol in table.iter_symbols() if table else ():
+        if symbol["st_size"] and symbol["st_shndx"] in written and symbol["st_info"]["type"] != "STT_TLS":
+            yield Variable(symbol.name.partition("@")[0], symbol["st_value"], symbol["st_value"] + symbol["st_size"])

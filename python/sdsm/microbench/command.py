@@ -27,9 +27,6 @@ from sdsm.base.places import PROGRAMS
 from sdsm.readers.measurement import ReadError
 from sdsm.readers.text import Text
 
-#: Page faults, in the order of a platform file.
-FAULTS = ("WROH", "WROL", "WROR", "WRWH", "WRWL", "WRWR", "WUMR", "RRWR", "RROR", "RUMR")
-
 FORMAT = "sdsm-microbench"
 VERSION = 1
 TIME_LIMIT_S = 600.0

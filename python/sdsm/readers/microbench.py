@@ -68,7 +68,7 @@ def read(source: Text) -> Reading:
 
 
 def _is_quantity(name: str) -> bool:
-    return name in microbench.FAULTS or _OTHER_QUANTITY.fullmatch(name) is not None
+    return name in costs.fault_names() or _OTHER_QUANTITY.fullmatch(name) is not None
 
 
 class _Document:

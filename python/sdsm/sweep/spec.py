@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import re
 import tomllib
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from typing import Any, NoReturn
 
 from sdsm.base import places
 from sdsm.base.children import CommandRunner
-from sdsm.base.command_line import BadInput, platform_name
+from sdsm.base.command_line import BadInput, nearest, platform_name
 from sdsm.readers.text import ReadError, load, unreadable
 
 TIME_LIMIT_S = 24 * 3600.0
@@ -102,7 +101,7 @@ class _Reader:
     def spec(self, document: dict[str, Any]) -> Spec:
         for name in document:
             if name not in options() and name not in OTHERS:
-                near = difflib.get_close_matches(name, [*options(), *OTHERS], 1)
+                near = nearest(name, [*options(), *OTHERS])
                 meant = f"Did you mean {near[0]}?" if near else f"There are {', '.join((*options(), *OTHERS))}"
                 self._refuse(name, f"is nothing to sweep over. {meant}")
         axes = {name: self._values(name, value) for name, value in document.items() if name in options()}

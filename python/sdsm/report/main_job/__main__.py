@@ -22,8 +22,6 @@ protocols, v1280 and directives), the figures (PNG and SVG), traces/ (used again
 the same) and simulations/ (one result JSON per run). docs/reproducing.md explains how to read them."""
 
 
-
-
 def parser() -> argparse.ArgumentParser:
     """The options, with the repository's own folders as defaults."""
     p = Parser(

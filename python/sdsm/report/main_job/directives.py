@@ -75,7 +75,6 @@ def simulate(
     ]
 
 
-
 def text(rows: Sequence[DirectiveRow]) -> str:
     """A line for each directive, a column for each layout; what was given stands in brackets."""
     done = [row for row in rows if row.predicted_us is not None]

@@ -84,7 +84,6 @@ def simulate(
     return ProtocolRow(*key, "done", makespan_s, sequential_s / makespan_s)
 
 
-
 def sentences(rows: Sequence[ProtocolRow]) -> list[str]:
     """A line for each program and protocol: its predicted times, or why there are none."""
     lines = []

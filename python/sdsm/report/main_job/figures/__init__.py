@@ -1,4 +1,4 @@
-"""The figures: each a module with NAME, draw(lines) and an entry point (python -m sdsm.report.main_job.figures.NAME RESULTS)."""
+"""The figures: each a module with NAME and draw(), of lines or of another table's rows."""
 
 from __future__ import annotations
 
@@ -25,12 +25,6 @@ def draw_all(
         protocols,
     )
 
-    written: list[Path] = []
-    for module in (laplace_speedup, laplace_time, laplace_spread, fft_speedup, fft_time):
-        figure = module.draw(lines)
-        if figure is not None:
-            written += save(figure, folder, module.NAME)
-    for name, figure in ((protocols.NAME, protocols.draw(rows)), (directives.NAME, directives.draw(overheads))):
-        if figure is not None:
-            written += save(figure, folder, name)
-    return written
+    drawn = [(one.NAME, one.draw(lines)) for one in (laplace_speedup, laplace_time, laplace_spread, fft_speedup, fft_time)]
+    drawn += [(protocols.NAME, protocols.draw(rows)), (directives.NAME, directives.draw(overheads))]
+    return [path for name, figure in drawn if figure is not None for path in save(figure, folder, name)]

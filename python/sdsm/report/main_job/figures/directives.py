@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
 from sdsm.plot import style
-from sdsm.report.main_job.directives import TABLE, DirectiveRow
-from sdsm.report.main_job.rows import read_rows
+from sdsm.report.main_job.directives import DirectiveRow
 
 NAME = "directives"
 
@@ -59,9 +57,3 @@ def draw(rows: Sequence[DirectiveRow]) -> Figure | None:
         "Printed by EPCC's program itself; nodes x threads per node. Barriers and locks were given, the rest is predicted.",
     )
     return figure
-
-
-if __name__ == "__main__":
-    from sdsm.report.main_job.figures.entry import run
-
-    sys.exit(run(NAME, draw, read=lambda folder: read_rows(folder / TABLE, DirectiveRow)))

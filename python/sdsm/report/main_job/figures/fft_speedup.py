@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -87,8 +86,3 @@ def draw(lines: Sequence[Line]) -> Figure | None:
         "2^19 complex points. Nothing is fitted to FFT beyond each implementation's one-thread time.",
     )
     return figure
-
-if __name__ == "__main__":
-    from sdsm.report.main_job.figures.entry import run
-
-    sys.exit(run(NAME, draw))

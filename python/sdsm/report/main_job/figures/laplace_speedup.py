@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -139,8 +138,3 @@ def _published_point(
         linespacing=1.2,
         zorder=5,
     )
-
-if __name__ == "__main__":
-    from sdsm.report.main_job.figures.entry import run
-
-    sys.exit(run(NAME, draw))

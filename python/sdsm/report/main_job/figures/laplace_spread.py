@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import statistics
-import sys
 from collections.abc import Sequence
 
 from matplotlib.axes import Axes
@@ -121,8 +120,3 @@ def _legend() -> list[Line2D]:
         ),
         Line2D([], [], marker="D", markersize=5, color=style.PUBLISHED, label="measured mean and standard deviation"),
     ]
-
-if __name__ == "__main__":
-    from sdsm.report.main_job.figures.entry import run
-
-    sys.exit(run(NAME, draw))

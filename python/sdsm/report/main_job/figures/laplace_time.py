@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 
 from matplotlib.figure import Figure
@@ -46,8 +45,3 @@ def draw(lines: Sequence[Line]) -> Figure | None:
         "the two panels have scales of their own.",
     )
     return figure
-
-if __name__ == "__main__":
-    from sdsm.report.main_job.figures.entry import run
-
-    sys.exit(run(NAME, draw))

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
 from sdsm.plot import style
-from sdsm.report.main_job.protocols import TABLE, ProtocolRow
-from sdsm.report.main_job.rows import read_rows
+from sdsm.report.main_job.protocols import ProtocolRow
 
 NAME = "protocols"
 
@@ -54,9 +52,3 @@ def draw(rows: Sequence[ProtocolRow]) -> Figure | None:
         "The same machine's network. Costs of jiajia are assumed (platforms/p3-jiajia.xml); nobody measured it there.",
     )
     return figure
-
-
-if __name__ == "__main__":
-    from sdsm.report.main_job.figures.entry import run
-
-    sys.exit(run(NAME, draw, read=lambda folder: read_rows(folder / TABLE, ProtocolRow)))
