@@ -74,6 +74,11 @@ class Somebody:
         assert done.returncode == status, f"{command}: {done.returncode}\n{done.stdout[-3000:]}{done.stderr[-3000:]}"
         return done
 
+    def takes_the_main_path(self) -> None:
+        script = self.home / "main_path"
+        shutil.copy(ROOT / "tests" / "installed" / "main_path", script)
+        self.calls(script)
+
 
 @pytest.fixture
 def somebody(prefix) -> Iterator[Somebody]:
@@ -92,9 +97,7 @@ int main(void) {
 
 
 def test_the_main_path_works_for_an_ordinary_user_without_the_build_folder(somebody):
-    script = somebody.home / "main_path"
-    shutil.copy(ROOT / "tests" / "installed" / "main_path", script)
-    somebody.calls(script)
+    somebody.takes_the_main_path()
 
 
 def test_the_placement_header_is_found_below_the_prefix(somebody):
@@ -277,13 +280,9 @@ def test_a_wheel_in_a_virtual_environment_is_all_of_sdsm_and_is_taken_away_whole
         before = {path for path in environment.rglob("*") if "sdsm" in path.name}
         user = Somebody(environment, home)
         user.environment["SDSM_PYTHON"] = ""
-        laplace = environment / "libexec" / "sdsm" / "workloads" / "laplace"
-        user.calls("sdsm", "trace", "-q", "-n", 2, "-o", "2.trace", "--", laplace, "--impl", 4, "--size", 128, "--iterations", 3)
-        user.calls("sdsm", "simulate", "-q", "2.trace", "-p", "p3-score", "-n", 2, "--json", "predicted.json")
-        assert "faults" in user.calls("sdsm", "explain", "2.trace", "-p", "p3-score", "-n", 2).stdout
-        user.calls("sdsm", "report", "predicted.json", "-o", "page.html")
+        user.takes_the_main_path()
         assert "<html" in (home / "page.html").read_text()
-        assert user.calls(environment / "bin" / "python", "-c", "import sdsm; print(sdsm.load('predicted.json').makespan_s)").stdout
+        assert user.calls(environment / "bin" / "python", "-c", "import sdsm; print(sdsm.load('predicted-2.json').makespan_s)").stdout
         assert (environment / "share" / "man" / "man1" / "sdsm-plot.1.gz").is_file()
         assert (environment / "share" / "sdsm" / "calibration" / "published" / "scash_faults.csv").is_file()
         subprocess.run([environment / "bin" / "pip", "uninstall", "--quiet", "--yes", "sdsm"], check=True)
