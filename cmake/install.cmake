@@ -1,38 +1,63 @@
-# `cmake --install build --prefix PREFIX`: bin/sdsm on PATH; what it calls in libexec/sdsm; platform files and requirements in
-# share/sdsm; the placement header in include/; documents, manual pages and completions where others' lie. All of it finds
-# itself from where it stands, so PREFIX may move. `cmake --build build --target uninstall` takes away what was installed last.
+# `cmake --install build --prefix PREFIX`, and `pip install .`: bin/sdsm on PATH; what it calls in libexec/sdsm; platform files,
+# data and requirements in share/sdsm; the placement header in include/; documents, manual pages and completions where others'
+# lie. All of it finds itself from where it stands, so PREFIX may move. `cmake --build build --target uninstall` takes away what
+# was installed last.
 set(SDSM_HOME libexec/sdsm)
+set(programs sdsm-trace sdsm-run sdsm-simulate sdsm-check sdsm-replay sdsm-costs microbench system_bench
+             sdsm-trace-runtime sdsm-run-runtime)
+set(workloads laplace fft sor lu mm swim epcc)
+set(installed ${CMAKE_BINARY_DIR}/installed)
+set(manual ${CMAKE_BINARY_DIR}/manual/man/man1/sdsm.1.gz)
 
 set(SDSM_CHECKOUT ${CMAKE_SOURCE_DIR})
-configure_file(scripts/sdsm ${CMAKE_BINARY_DIR}/sdsm @ONLY USE_SOURCE_PERMISSIONS)
+configure_file(cmake/sdsm.in ${CMAKE_BINARY_DIR}/sdsm @ONLY USE_SOURCE_PERMISSIONS)
 set(SDSM_CHECKOUT "")
-configure_file(scripts/sdsm ${CMAKE_BINARY_DIR}/installed/sdsm @ONLY USE_SOURCE_PERMISSIONS)
-file(WRITE ${CMAKE_BINARY_DIR}/installed/version "${PROJECT_VERSION}\n")
+configure_file(cmake/sdsm.in ${installed}/sdsm @ONLY USE_SOURCE_PERMISSIONS)
+file(WRITE ${installed}/version "${PROJECT_VERSION}\n")
 
-install(PROGRAMS ${CMAKE_BINARY_DIR}/installed/sdsm DESTINATION ${SDSM_HOME})
-install(FILES ${CMAKE_BINARY_DIR}/installed/version DESTINATION ${SDSM_HOME})
+# Manual pages and completions are of the commands' --help. Those in Python need their packages for it.
+find_program(SDSM_PYTHON NAMES python3 REQUIRED)
+set(python ${CMAKE_SOURCE_DIR}/.venv/bin/python3)
+if(SKBUILD OR NOT EXISTS ${python})
+  set(python $<IF:$<BOOL:${SKBUILD}>,${Python3_EXECUTABLE},${SDSM_PYTHON}>)
+endif()
+file(GLOB_RECURSE python_sources CONFIGURE_DEPENDS python/*.py .venv/installed-requirements.txt)
+add_custom_command(OUTPUT ${manual}
+  COMMAND ${CMAKE_COMMAND} -E env SDSM_PROGRAMS=${CMAKE_BINARY_DIR} PYTHONDONTWRITEBYTECODE=1
+          ${python} -m sdsm.manual ${CMAKE_BINARY_DIR}/manual
+  WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/python DEPENDS ${programs} ${python_sources} VERBATIM)
+add_custom_target(product ALL DEPENDS ${manual} ${workloads})
+
+# A prefix is written whole or not at all.
+foreach(target IN LISTS programs workloads)
+  list(APPEND built $<TARGET_FILE:${target}>)
+endforeach()
 install(CODE "
-  file(MAKE_DIRECTORY \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/bin\")
-  file(CREATE_LINK ../${SDSM_HOME}/sdsm \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/bin/sdsm\" SYMBOLIC)
-  list(APPEND CMAKE_INSTALL_MANIFEST_FILES \"\${CMAKE_INSTALL_PREFIX}/bin/sdsm\")")
-install(TARGETS sdsm-trace sdsm-run sdsm-simulate sdsm-check sdsm-replay sdsm-costs microbench system_bench
-                sdsm-trace-runtime sdsm-run-runtime
-        RUNTIME DESTINATION ${SDSM_HOME} LIBRARY DESTINATION ${SDSM_HOME})
-install(TARGETS laplace fft sor lu mm swim epcc RUNTIME DESTINATION ${SDSM_HOME}/workloads)
+  set(built \"${built};${manual}\")
+  foreach(file IN LISTS built)
+    if(NOT EXISTS \"\${file}\")
+      message(FATAL_ERROR \"\${file} is not built, so nothing is installed. First: cmake --build ${CMAKE_BINARY_DIR} --target product\")
+    endif()
+  endforeach()")
 
-file(GLOB python_commands scripts/sdsm-*)
-install(PROGRAMS ${python_commands} DESTINATION ${SDSM_HOME})
-install(DIRECTORY calibration scripts/sdsm_calibrate scripts/sdsm_compare scripts/sdsm_epcc scripts/sdsm_explain
-                  scripts/sdsm_page scripts/sdsm_platform scripts/sdsm_plot scripts/sdsm_report scripts/sdsm_sweep scripts/sdsm_validate
-        DESTINATION ${SDSM_HOME} FILES_MATCHING
-        PATTERN "*.py" PATTERN "*.csv" PATTERN "*.jinja" PATTERN "__pycache__" EXCLUDE)
-
-# `import sdsm`: on Debian's path of modules if the prefix is /usr.
-install(DIRECTORY python/sdsm DESTINATION lib/python3/dist-packages FILES_MATCHING PATTERN "*.py" PATTERN "__pycache__" EXCLUDE)
-
-install(DIRECTORY platforms/ DESTINATION share/sdsm/platforms FILES_MATCHING PATTERN "*.xml" PATTERN "file" EXCLUDE)
-install(FILES scripts/requirements.txt scripts/requirements-sweep.txt DESTINATION share/sdsm)
+install(PROGRAMS ${installed}/sdsm DESTINATION ${SDSM_HOME})
+install(PROGRAMS ${installed}/sdsm DESTINATION bin)
+install(TARGETS ${programs} RUNTIME DESTINATION ${SDSM_HOME} LIBRARY DESTINATION ${SDSM_HOME})
+install(TARGETS ${workloads} RUNTIME DESTINATION ${SDSM_HOME}/workloads)
+install(FILES ${installed}/version scripts/requirements.txt scripts/requirements-sweep.txt DESTINATION share/sdsm)
+install(DIRECTORY platforms calibration DESTINATION share/sdsm FILES_MATCHING PATTERN "*.xml" PATTERN "*.csv" PATTERN "file" EXCLUDE)
 install(DIRECTORY workloads/include/sdsm DESTINATION include FILES_MATCHING PATTERN "*.h" PATTERN "*.f90" PATTERN "*.c")
+install(DIRECTORY ${CMAKE_BINARY_DIR}/manual/ DESTINATION share)
+if(SKBUILD) # the package itself goes where the wheel says
+  install(FILES python/__main__.py DESTINATION ${SDSM_HOME}/python)
+  return()
+endif()
+
+# `import sdsm`: a link on Debian's path of modules if the prefix is /usr.
+install(DIRECTORY python DESTINATION ${SDSM_HOME} PATTERN "__pycache__" EXCLUDE)
+file(MAKE_DIRECTORY ${installed}/modules)
+file(CREATE_LINK ../../../${SDSM_HOME}/python/sdsm ${installed}/modules/sdsm SYMBOLIC)
+install(FILES ${installed}/modules/sdsm DESTINATION lib/python3/dist-packages)
 install(DIRECTORY docs/ DESTINATION share/doc/sdsm/docs)
 install(FILES README.md CHANGELOG.md CONTRIBUTING.md LICENSE CITATION.cff DESTINATION share/doc/sdsm)
 install(FILES calibration/README.md DESTINATION share/doc/sdsm/calibration)
@@ -54,19 +79,6 @@ install(CODE "
     endif()
     file(WRITE \"\${page}\" \"\${text}\")
   endforeach()")
-
-# From the commands' --help, and so made of what has been built. The commands in Python need their packages for it.
-find_program(SDSM_PYTHON NAMES python3 HINTS ${CMAKE_SOURCE_DIR}/.venv/bin NO_CMAKE_SYSTEM_PATH)
-find_program(SDSM_PYTHON NAMES python3 REQUIRED)
-install(CODE "
-  execute_process(
-    COMMAND \"${CMAKE_COMMAND}\" -E env \"PYTHONPATH=${CMAKE_SOURCE_DIR}/scripts\" PYTHONDONTWRITEBYTECODE=1
-            \"${SDSM_PYTHON}\" -m sdsm_manual \"${CMAKE_BINARY_DIR}/sdsm\" \"${CMAKE_BINARY_DIR}/manual\"
-    RESULT_VARIABLE status)
-  if(NOT status EQUAL 0)
-    message(FATAL_ERROR \"the manual pages could not be made (see above)\")
-  endif()")
-install(DIRECTORY ${CMAKE_BINARY_DIR}/manual/ DESTINATION share)
 
 add_custom_target(uninstall
   COMMAND ${CMAKE_COMMAND} -DMANIFEST=${CMAKE_BINARY_DIR}/install_manifest.txt -P ${CMAKE_SOURCE_DIR}/cmake/uninstall.cmake

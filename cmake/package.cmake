@@ -11,11 +11,11 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_BINARY_DIR})
 # Debian 12 has no package of msgspec: SDSM_BUNDLED_PYTHON is a folder that holds it (scripts/test-on-debian fills it by pip).
 set(CPACK_DEBIAN_PACKAGE_DEPENDS
-    "python3 (>= 3.11), python3-matplotlib, python3-numpy, python3-scipy, python3-tqdm, python3-jinja2")
+    "python3 (>= 3.11), python3-matplotlib, python3-numpy, python3-scipy, python3-tqdm, python3-jinja2, python3-pyelftools")
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "gcc, gfortran, python3-pandas")
 set(SDSM_BUNDLED_PYTHON "" CACHE PATH "Folder of Python packages to install with sdsm")
 if(SDSM_BUNDLED_PYTHON)
-  install(DIRECTORY ${SDSM_BUNDLED_PYTHON}/ DESTINATION ${SDSM_HOME} PATTERN "__pycache__" EXCLUDE)
+  install(DIRECTORY ${SDSM_BUNDLED_PYTHON}/ DESTINATION ${SDSM_HOME}/python PATTERN "__pycache__" EXCLUDE)
 else()
   string(APPEND CPACK_DEBIAN_PACKAGE_DEPENDS ", python3-msgspec")
 endif()

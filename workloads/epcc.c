@@ -1,6 +1,6 @@
 /* Measures the cost of OpenMP's directives, after the description of EPCC's microbenchmarks (docs/workloads.md): the
  * time of a delay under a directive, less that of the same delay in sequential code. The output has version 2's format,
- * and says that it is not EPCC's (calibration/readers/epcc.py). */
+ * and says that it is not EPCC's (python/sdsm/readers/epcc.py). */
 #include <math.h>
 #include <omp.h>
 #include <sdsm/placement.h>

@@ -1,42 +1,45 @@
 """sdsm's commands as functions that return data frames: docs/python.md shows them at work.
 
-commands  trace, simulate, run, sweep, explain, compare, load
-results   what they return
-options   keyword arguments as options of a command
+api           these functions, and what they return
+base          what the commands share: command line, children, outputs, results
+readers       outputs of benchmarks
+NAME/command  the command `sdsm NAME`: each such folder is one, and nothing lists them
+manual        manual pages and completions, from the commands' --help
 
 Bad input raises BadInput (a ValueError), what fails while it runs RunFailed (a RuntimeError); the text is the command's own.
 """
 
-import sys
+import importlib
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from sdsm.base import places
+from sdsm.base.command_line import BadInput, RunFailed
 
-def _parts() -> list[str]:
-    """Folders of the modules that the commands share: of a checkout, or of a prefix that holds this package in
-    lib/python3/dist-packages."""
-    here = Path(__file__).resolve()
-    if (here.parents[2] / "CMakeLists.txt").exists():
-        return [str(here.parents[2]), str(here.parents[2] / "scripts")]
-    return [str(here.parents[4] / "libexec" / "sdsm")]
+if TYPE_CHECKING:
+    from sdsm.api.commands import compare, explain, load, run, simulate, sweep, trace
+    from sdsm.api.results import Comparison, Explanation, Result, Sweep, Trace
 
-
-sys.path += [folder for folder in _parts() if folder not in sys.path]
-try:
-    import calibration
-
-    if str(Path(calibration.__file__ or "").resolve().parents[1]) not in _parts():
-        raise ImportError(f"{calibration.__file__} hides a module of sdsm's that has the same name. Rename it, or start Python elsewhere")
-
-    from calibration.command_line import BadInput, RunFailed
-    from sdsm.commands import compare, explain, load, run, simulate, sweep, trace
-    from sdsm.results import Comparison, Explanation, Result, Sweep, Trace
-except ModuleNotFoundError as error:
-    from calibration import places
-
-    raise ModuleNotFoundError(f"the Python package {error.name} is missing. {places.how_to_get_packages()}", name=error.name) from None
-
-__version__ = calibration.places.version()
+__version__ = places.version()
 __all__ = [
     "BadInput", "Comparison", "Explanation", "Result", "RunFailed", "Sweep", "Trace",
     "compare", "explain", "load", "run", "simulate", "sweep", "trace",
 ]  # fmt: skip
+
+# sdsm.sweep is the function, although a folder has the same name: a folder is bound when it is first imported, and so not later.
+for _name in __all__:
+    if (Path(__file__).parent / _name).is_dir():
+        importlib.import_module(f"sdsm.{_name}")
+        del globals()[_name]
+
+
+def __getattr__(name: str) -> Any:
+    """Imports the functions when the first is asked for: they need pandas, which no command does."""
+    if name not in __all__:
+        raise AttributeError(f"module 'sdsm' has no attribute '{name}'")
+    try:
+        from sdsm.api import commands
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(f"the Python package {error.name} is missing. {places.how_to_get_packages()}", name=error.name) from None
+    globals().update({one: getattr(commands, one) for one in __all__})
+    return globals()[name]

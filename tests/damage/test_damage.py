@@ -24,11 +24,11 @@ from typing import Any
 import pytest
 
 from benchmark_files import DESCRIBED, EPCC, OTHERS, damaged
-from calibration.published import FOLDER
 from run_results import native, simulation
-from sdsm_calibrate import command as calibrate
-from sdsm_epcc import command as epcc
-from sdsm_plot import command as plot
+from sdsm.base.published import FOLDER
+from sdsm.calibrate import command as calibrate
+from sdsm.epcc import command as epcc
+from sdsm.plot import command as plot
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"

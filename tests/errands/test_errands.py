@@ -98,11 +98,11 @@ def test_a_reader_is_two_files(tmp_path):
     copy = patched(tmp_path, "ping_reader.patch", files=2)
     printed = tmp_path / "ping.txt"
     printed.write_text("PING b (10.0.0.2) 56(84) bytes of data.\n64 bytes from b: icmp_seq=1 ttl=64 time=0.31 ms\n")
-    script = "import sys; from calibration.readers import read; print(read(sys.argv[1]).measurements[0].values)"
-    assert output_of(sys.executable, "-c", script, printed, cwd=copy) == "(0.31,)\n"
-    (copy / "calibration" / "readers" / "ping.py").unlink()
-    shutil.copy2(SOURCE / "calibration" / "readers" / "__init__.py", copy / "calibration" / "readers")
-    assert "the output of no benchmark" in output_of(sys.executable, "-c", script, printed, cwd=copy, status=1)
+    script = "import sys; from sdsm.readers import read; print(read(sys.argv[1]).measurements[0].values)"
+    assert output_of(sys.executable, "-c", script, printed, cwd=copy / "python") == "(0.31,)\n"
+    (copy / "python" / "sdsm" / "readers" / "ping.py").unlink()
+    shutil.copy2(SOURCE / "python" / "sdsm" / "readers" / "__init__.py", copy / "python" / "sdsm" / "readers")
+    assert "the output of no benchmark" in output_of(sys.executable, "-c", script, printed, cwd=copy / "python", status=1)
 
 
 def test_an_eleventh_fault_kind_compiles_from_one_row_and_what_brings_it_about(tmp_path):

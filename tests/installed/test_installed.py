@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import gzip
 import os
@@ -9,7 +10,9 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -71,6 +74,11 @@ class Somebody:
         assert done.returncode == status, f"{command}: {done.returncode}\n{done.stdout[-3000:]}{done.stderr[-3000:]}"
         return done
 
+    def takes_the_main_path(self) -> None:
+        script = self.home / "main_path"
+        shutil.copy(ROOT / "tests" / "installed" / "main_path", script)
+        self.calls(script)
+
 
 @pytest.fixture
 def somebody(prefix) -> Iterator[Somebody]:
@@ -89,9 +97,7 @@ int main(void) {
 
 
 def test_the_main_path_works_for_an_ordinary_user_without_the_build_folder(somebody):
-    script = somebody.home / "main_path"
-    shutil.copy(ROOT / "tests" / "installed" / "main_path", script)
-    somebody.calls(script)
+    somebody.takes_the_main_path()
 
 
 def test_the_placement_header_is_found_below_the_prefix(somebody):
@@ -128,9 +134,11 @@ def test_completion_knows_subcommands_options_and_the_words_of_an_option(somebod
 
 
 def test_parts_of_two_versions_refuse_each_other_by_name(somebody):
-    for command in ("simulate", "trace", "run", "check", "platform", "plot", "calibrate"):
-        refused = somebody.calls(somebody.prefix / "libexec" / "sdsm" / f"sdsm-{command}", "x", status=2, SDSM_VERSION="0.0.9")
-        assert f"sdsm-{command} is of sdsm " in refused.stderr
+    home = somebody.prefix / "libexec" / "sdsm"
+    parts = {name: [home / f"sdsm-{name}"] for name in ("simulate", "trace", "run", "check")}
+    for name, words in {**parts, "python": [sys.executable, home / "python", "plot"]}.items():
+        refused = somebody.calls(*words, "x", status=2, SDSM_VERSION="0.0.9")
+        assert f"{name} is of sdsm " in refused.stderr
         assert "what started it is sdsm 0.0.9" in refused.stderr
     copy = somebody.home / "copy"
     shutil.copytree(somebody.prefix / "libexec" / "sdsm", copy)
@@ -142,13 +150,20 @@ def test_parts_of_two_versions_refuse_each_other_by_name(somebody):
         assert f"libsdsm-{kind}.so is of another version" in refused.stderr
 
 
-def test_a_missing_python_package_is_told_with_how_to_get_it(somebody):
-    bare = somebody.calls("sdsm", "plot", "x.json", "-o", "y", status=1, SDSM_PYTHON="/usr/bin/python3", PYTHONPATH="", PYTHONNOUSERSITE="1")
-    assert "is missing. Install it: " in bare.stderr and "requirements.txt" in bare.stderr
+BARE = {"SDSM_PYTHON": "/usr/bin/python3", "PYTHONPATH": "", "PYTHONNOUSERSITE": "1"}
+
+
+def test_a_missing_python_package_is_told_with_how_its_user_gets_it_without_writing_to_the_prefix(somebody):
+    bare = somebody.calls("sdsm", "plot", "x.json", "-o", "y", status=1, **BARE).stderr
+    assert bare.count("\n") == 1
+    advice = bare.partition("is missing. Install it for yourself: ")[2]
+    made, filled, named = advice.split(" && ")
+    assert (made, named) == ("python3 -m venv ~/.sdsm-python", "export SDSM_PYTHON=~/.sdsm-python/bin/python\n")
+    assert filled.startswith("~/.sdsm-python/bin/pip install -r ") and Path(filled.split()[-1]).is_file()
 
 
 def test_without_python_packages_each_command_still_says_what_it_does(somebody):
-    told = somebody.calls("sdsm", "--help", SDSM_PYTHON="/usr/bin/python3", PYTHONPATH="", PYTHONNOUSERSITE="1").stdout
+    told = somebody.calls("sdsm", "--help", **BARE).stdout
     assert [line for line in told.splitlines() if line.startswith("  ") and not line.endswith(".")] == []
 
 
@@ -186,6 +201,33 @@ def test_uninstalling_takes_away_every_file_and_its_own_folders_and_no_other(tmp
     assert prefix / "bin" in left
 
 
+def test_each_of_the_three_builds_makes_all_that_is_installed():
+    reproduce = re.search(r"cmake --build --preset release --target (.*)", (ROOT / "scripts" / "reproduce").read_text())
+    assert reproduce is not None
+    listed = re.search(r'set\(built "(.*)"\)', (BUILD / "cmake_install.cmake").read_text())
+    assert listed is not None
+    wanted = {str(Path(file).relative_to(BUILD)) for file in listed[1].split(";")}
+    assert len(wanted) > 15
+    manual = {"manual/man/man1/sdsm.1.gz"}  # -t inputs tells of no custom command's output
+    for targets in (reproduce[1].split(), ["all"]):  # the other two build all
+        made, commands = (
+            subprocess.run(["ninja", "-C", BUILD, "-t", tool, *targets], capture_output=True, text=True, check=True).stdout
+            for tool in ("inputs", "commands")
+        )
+        assert wanted - {line.removeprefix(f"{BUILD}/") for line in made.splitlines()} <= manual
+        assert "-m sdsm.manual" in commands
+
+
+def test_nothing_is_installed_from_a_build_that_lacks_something(tmp_path):
+    script = (BUILD / "cmake_install.cmake").read_text().replace(f"{BUILD}/sdsm-costs", f"{BUILD}/sdsm-none")
+    (tmp_path / "install.cmake").write_text(script)
+    prefix = tmp_path / "prefix"
+    refused = subprocess.run(["cmake", f"-DCMAKE_INSTALL_PREFIX={prefix}", "-P", tmp_path / "install.cmake"], capture_output=True, text=True)
+    assert refused.returncode != 0
+    assert "sdsm-none is not built, so nothing is installed" in " ".join(refused.stderr.split())
+    assert not prefix.exists()
+
+
 def test_python_imports_sdsm_from_the_prefix(somebody):
     script = """
 import sdsm
@@ -198,3 +240,55 @@ print(sdsm.__version__, sdsm.__file__, len(result.threads))
     version, file, threads = somebody.calls(sys.executable, "-c", script, PYTHONPATH=str(packages)).stdout.split()
     assert (Path(file).parents[1], threads) == (packages, "2")
     assert version == somebody.calls("sdsm", "--version").stdout.split()[1]
+
+
+def wheel(folder: Path, *options: str) -> Path:
+    """Made without the network: by what .venv has."""
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", folder, *options, ROOT]
+    subprocess.run(list(map(str, command)), check=True, capture_output=True)
+    (made,) = folder.glob("*.whl")
+    return made
+
+
+def environment_with(made: Path, folder: Path) -> Path:
+    """A virtual environment with the wheel; its requirements are those of .venv."""
+    subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+    subprocess.run([folder / "bin" / "pip", "install", "--quiet", "--no-deps", made], check=True, capture_output=True)
+    (packages,) = folder.glob("lib/python3*/site-packages")
+    (packages / "requirements.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    return folder
+
+
+def test_the_package_needs_what_requirements_txt_has():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+    def listed(name: str) -> list[str]:
+        return [line for line in (ROOT / "scripts" / name).read_text().splitlines() if not line.startswith("#")]
+
+    assert project["dependencies"] == listed("requirements.txt")
+    assert project["optional-dependencies"]["sweep"] == listed("requirements-sweep.txt")
+
+
+def test_a_wheel_of_the_python_part_alone_has_all_its_commands_and_their_files(tmp_path):
+    environment = environment_with(wheel(tmp_path, "--config-settings=wheel.cmake=false"), tmp_path / "environment")
+    (package,) = environment.glob("lib/python3*/site-packages/sdsm")
+    source = ROOT / "python" / "sdsm"
+    files = {file.relative_to(source) for file in source.rglob("*.*") if file.is_file() and "__pycache__" not in file.parts}
+    assert {file for file in files if not (package / file).is_file()} == set()
+
+
+@pytest.mark.long
+def test_a_wheel_in_a_virtual_environment_is_all_of_sdsm_and_is_taken_away_whole():
+    with contextlib.contextmanager(open_folder)() as folder, contextlib.contextmanager(open_folder)() as home:
+        made = wheel(folder)
+        environment = environment_with(made, folder / "environment")
+        before = {path for path in environment.rglob("*") if "sdsm" in path.name}
+        user = Somebody(environment, home)
+        user.environment["SDSM_PYTHON"] = ""
+        user.takes_the_main_path()
+        assert "<html" in (home / "page.html").read_text()
+        assert user.calls(environment / "bin" / "python", "-c", "import sdsm; print(sdsm.load('predicted-2.json').makespan_s)").stdout
+        assert (environment / "share" / "man" / "man1" / "sdsm-plot.1.gz").is_file()
+        assert (environment / "share" / "sdsm" / "calibration" / "published" / "scash_faults.csv").is_file()
+        subprocess.run([environment / "bin" / "pip", "uninstall", "--quiet", "--yes", "sdsm"], check=True)
+        assert before and [path for path in before if path.exists() and not path.is_dir()] == []

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from calibration.readers.measurement import Reading
+from sdsm.readers.measurement import Reading
 
 DATA = Path(__file__).resolve().parent / "data"
 EPCC = sorted((DATA / "epcc").glob("*.out"))

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = json.loads((ROOT / "docs" / "result.schema.json").read_text(encoding="utf-8"))
 DEFINITIONS = SCHEMA["$defs"]
 PAGE = ROOT / "docs" / "result-format.md"
-BASE, PACKAGE = ROOT / "calibration", "calibration"
+BASE = ROOT / "python" / "sdsm" / "base"
 TYPES = BASE / "result_types.py"
 #: What stands in result_parts.py: types of numbers, and OfX, from which structure X inherits.
 PARTS = re.findall(r"^(?:class )?(\w+)(?: = Annotated|:$)", (BASE / "result_parts.py").read_text(encoding="utf-8"), re.MULTILINE)
@@ -77,7 +77,7 @@ def page() -> str:
     return "\n\n".join(parts) + "\n"
 
 
-HEAD = f'''"""What Python reads of results. tests/python/result_format.py writes this file from docs/result.schema.json."""
+HEAD = '''"""What Python reads of results. tests/python/result_format.py writes this file from docs/result.schema.json."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ from typing import Annotated
 
 import msgspec
 
-from {PACKAGE}.result_parts import '''
+from sdsm.base.result_parts import '''
 PLAIN = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None", "object": "dict[str, object]"}
 #: Values of optional fields, by the first word of their type; of others, None.
 DEFAULTS = {"tuple": "()", "Annotated": "()", "dict": "msgspec.field(default_factory=dict)", "str": '""', "bool": "False"}

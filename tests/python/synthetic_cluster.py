@@ -8,10 +8,10 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from calibration.measured_platform import plain
-from calibration.microbench import FAULTS
-from calibration.network import Network
-from calibration.platform_file import Blank, cluster, platform_text, prop
+from sdsm.base.costs import fault_names
+from sdsm.calibrate.measured_platform import plain
+from sdsm.calibrate.network import Network
+from sdsm.platform.platform_file import Blank, cluster, platform_text, prop
 
 SDSM = Path(__file__).resolve().parents[2] / "build" / "sdsm"
 LAYOUTS = ("2x1", "2x2", "4x1")
@@ -39,7 +39,7 @@ def draw(seed: int) -> Cluster:
     mbps = between(100, 10_000)
     network = Network(mbps / 8, between(2, 40), 2)
     p: dict[str, float] = {}
-    for kind in FAULTS:
+    for kind in fault_names():
         p[f"fault.{kind}"] = between(3, 100)
     for kind in ("WUMR", "RUMR"):
         p[f"fault.{kind}"] = float(plain(network.fetch_us + between(50, 1000)))
@@ -70,7 +70,7 @@ def simulated_us(cluster: Cluster, folder: Path) -> dict[str, float]:
     command = [str(SDSM), "replay", str(platform), "--json", "-"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     rows = {row["what"]: row["simulated_s"] * 1e6 for row in json.loads(done.stdout)["rows"]}
-    assert len(rows) == len(FAULTS) + 2 * len(LAYOUTS) + 6 + 1 + 1 + 3
+    assert len(rows) == len(fault_names()) + 2 * len(LAYOUTS) + 6 + 1 + 1 + 3
     return rows
 
 
@@ -86,7 +86,7 @@ def write_outputs(cluster: Cluster, rows: dict[str, float], noise: float, seed: 
 
     layouts = {}
     for layout in LAYOUTS:
-        kinds = [kind for kind in FAULTS if layout == "2x2" or kind not in COMPANIONS]
+        kinds = [kind for kind in fault_names() if layout == "2x2" or kind not in COMPANIONS]
         quantities = {kind: samples(rows[f"fault.{kind}"]) for kind in kinds}
         quantities["release.0"] = samples(0.3)
         for name, value in rows.items():

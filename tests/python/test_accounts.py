@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 import run_results
-from calibration import run_result
-from calibration.accounts import mean_over_threads, medians, side_by_side
+from sdsm.base import run_result
+from sdsm.base.accounts import mean_over_threads, medians, side_by_side
 
 #: Seconds. The simulation has no locks.
 RUN = {"compute": 2.0, "fault RUMR": 4.0, "diff": 1.0, "barrier": 2.5, "lock": 0.5}

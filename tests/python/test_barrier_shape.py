@@ -12,12 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from calibration.barrier_shape import Message, choose, extrapolated_us, messages_us
-from calibration.estimates import Estimate
-from calibration.measured_platform import plain
-from calibration.microbench import FAULTS, Layout
-from calibration.platform_file import Node, cluster, parse, platform_text, prop, properties
-from sdsm_calibrate.command import main
+from sdsm.base.costs import fault_names
+from sdsm.calibrate.barrier_shape import Message, choose, extrapolated_us, messages_us
+from sdsm.calibrate.command import main
+from sdsm.calibrate.estimates import Estimate
+from sdsm.calibrate.measured_platform import plain
+from sdsm.microbench.command import Layout
+from sdsm.platform.platform_file import Node, cluster, parse, platform_text, prop, properties
 from synthetic_barriers import Barriers, draw, lock_us, mean_us
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -162,7 +163,7 @@ def microbench(folder: Path, truth: Barriers, layouts: dict[str, float]) -> Path
     whole = truth.wire + truth.sender + truth.receiver
     for name, barrier in layouts.items():
         nodes, threads = (int(part) for part in name.split("x"))
-        quantities = {kind: samples(500.0) for kind in FAULTS} | {"release.0": samples(0.3)}
+        quantities = {kind: samples(500.0) for kind in fault_names()} | {"release.0": samples(0.3)}
         for words in (1, 4, 16, 64, 256):
             quantities[f"release.{words}"] = samples(0.3 + whole + 0.02 * (12 + 4 * words))
         quantities |= {"barrier": samples(barrier), "lock": samples(lock_us(truth, nodes) if nodes > 1 else 1.0)}

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from calibration import costs
-from calibration.platform_file import cluster, parse, platform_text, prop, properties
-from sdsm_calibrate.command import _read, main
+from sdsm.base import costs
+from sdsm.calibrate.command import _read, main
+from sdsm.platform.platform_file import cluster, parse, platform_text, prop, properties
 from synthetic_cluster import draw, simulated_us, write_outputs
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from calibration.doubts import doubts
-from calibration.parameters import Parameter
+from sdsm.calibrate.doubts import doubts
+from sdsm.calibrate.parameters import Parameter
 
 
 def one(name: str, value: float, error: float | None, kind: str = "measured") -> Parameter:

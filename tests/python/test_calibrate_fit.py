@@ -13,16 +13,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calibration import readers
-from calibration.estimates import median
-from calibration.fit import CalibrationError, collect, fit, jitter
-from calibration.hold_out import split
-from calibration.measured_platform import certificate, commentable, plain, platform, with_unit
-from calibration.microbench import FAULTS, Layout
-from calibration.network import Network, network_of
-from calibration.network import fit as fit_network
-from calibration.platform_file import PlatformFileError, parse, properties
-from calibration.readers.text import Text
+from sdsm import readers
+from sdsm.base.costs import fault_names
+from sdsm.calibrate.estimates import median
+from sdsm.calibrate.fit import CalibrationError, collect, fit, jitter
+from sdsm.calibrate.hold_out import split
+from sdsm.calibrate.measured_platform import certificate, commentable, plain, platform, with_unit
+from sdsm.calibrate.network import Network, network_of
+from sdsm.calibrate.network import fit as fit_network
+from sdsm.microbench.command import Layout
+from sdsm.platform.platform_file import PlatformFileError, parse, properties
+from sdsm.readers.text import Text
 
 ROOT = Path(__file__).resolve().parents[2]
 BASE = ROOT / "platforms" / "p3-score.xml"
@@ -260,7 +261,7 @@ def test_the_homes_share_is_what_a_computing_home_loses_where_that_was_measured(
 
 BARRIER_ALONE = reading({"2x1": {"barrier": [40000.0]}})
 #: A base file's.
-OTHER_COSTS = {f"fault.{kind}": "600us" for kind in FAULTS} | {"message.fixed": "50us", "message.per-byte": "0.1us/B", "lock.2x1": "200us"}
+OTHER_COSTS = {f"fault.{kind}": "600us" for kind in fault_names()} | {"message.fixed": "50us", "message.per-byte": "0.1us/B", "lock.2x1": "200us"}
 PARTS_OF_FAULTS = {"fault.cold": "WROH.cold", "fault.trap": "WROH.trap", "fault.first-copy": "RUMR.first-copy", "fault.first-write": "WROH.first-write"}
 
 

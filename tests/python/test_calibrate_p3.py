@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from calibration import p3_score
-from calibration.published import FOLDER
-from sdsm_calibrate.command import main
+from sdsm.base.published import FOLDER
+from sdsm.calibrate import p3_score
+from sdsm.calibrate.command import main
 
 PLATFORM = Path(__file__).resolve().parents[2] / "platforms" / "p3-score.xml"
 

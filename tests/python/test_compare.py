@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from run_results import native, simulation, thread
-from sdsm_compare.command import main
-from sdsm_compare.comparison import compare
-from sdsm_compare.comparison import document as comparison_document
-from sdsm_compare.figure import draw
-from sdsm_compare.table import text
-from sdsm_plot.results import read_files
+from sdsm.compare.command import main
+from sdsm.compare.comparison import compare
+from sdsm.compare.comparison import document as comparison_document
+from sdsm.compare.figure import draw
+from sdsm.compare.table import text
+from sdsm.plot.results import read_files
 
 
 @pytest.fixture()

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from calibration import costs
-from calibration.microbench import Layout
-from calibration.places import PROGRAMS
+from sdsm.base import costs
+from sdsm.base.places import PROGRAMS
+from sdsm.microbench.command import Layout
 
 COMMAND = PROGRAMS / "sdsm-costs"
 MESSAGE = {"wire": 10.0, "link": 2.0, "processor": 3.0}

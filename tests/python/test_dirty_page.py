@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calibration import dirty_page
-from calibration.dirty_page import IterationWork, PublishedCosts, equation, iteration_work, least_squares_us
+from sdsm.calibrate import dirty_page
+from sdsm.calibrate.dirty_page import IterationWork, PublishedCosts, equation, iteration_work, least_squares_us
 
 
 def test_on_two_threads_each_writes_511_rows_of_two_pages_and_reads_one_neighbours_row():

@@ -16,8 +16,8 @@ import pytest
 
 from benchmark_files import DATA, EPCC
 from legends import data_under_legends
-from sdsm_epcc.clock import megahertz
-from sdsm_epcc.command import main
+from sdsm.epcc.clock import megahertz
+from sdsm.epcc.command import main
 
 ROOT = Path(__file__).resolve().parents[2]
 EPCC_31 = str(DATA / "epcc" / "v31.syncbench.gcc.2.out")
@@ -228,7 +228,7 @@ def test_the_page_needs_no_other_file_and_holds_every_result(tmp_path, capsys):
 def test_the_same_inputs_give_the_same_bytes(tmp_path):
     for name in ("a", "b"):
         subprocess.run(
-            [sys.executable, str(ROOT / "scripts" / "sdsm-epcc"), EPCC_31, "-o", str(tmp_path / name)], check=True
+            [sys.executable, str(ROOT / "python"), "epcc", EPCC_31, "-o", str(tmp_path / name)], check=True
         )
     first = {path.name: path.read_bytes() for path in (tmp_path / "a").iterdir()}
     assert set(first) == {"index.html", "epcc.csv", "epcc.json", "syncbench-threads.svg", "syncbench-threads.png"}
@@ -236,10 +236,10 @@ def test_the_same_inputs_give_the_same_bytes(tmp_path):
 
 
 def test_overheads_are_drawn_against_chunks_array_sizes_or_threads():
-    from calibration.readers import epcc
-    from calibration.readers.text import load
-    from sdsm_epcc.groups import collect
-    from sdsm_epcc.plots import draw
+    from sdsm.epcc.groups import collect
+    from sdsm.epcc.plots import draw
+    from sdsm.readers import epcc
+    from sdsm.readers.text import load
 
     names = [
         "v31.schedbench.gcc.1.out",
@@ -264,10 +264,10 @@ def test_overheads_are_drawn_against_chunks_array_sizes_or_threads():
 
 
 def test_what_was_measured_at_one_point_is_drawn_side_by_side_with_what_tells_it_apart():
-    from calibration.readers import epcc
-    from calibration.readers.text import load
-    from sdsm_epcc.groups import collect
-    from sdsm_epcc.plots import draw
+    from sdsm.epcc.groups import collect
+    from sdsm.epcc.plots import draw
+    from sdsm.readers import epcc
+    from sdsm.readers.text import load
 
     files = {str(DATA / "epcc" / f"syncbench.{compiler}.2.out"): compiler for compiler in ("gcc", "clang")}
     (plot,) = draw(collect({file: epcc.runs(load(file)) for file in files}, {}, apart=True), "us")
@@ -281,10 +281,10 @@ def test_what_was_measured_at_one_point_is_drawn_side_by_side_with_what_tells_it
 
 @pytest.mark.parametrize("by", ["auto", "threads"])
 def test_no_legend_covers_data(by):
-    from calibration.readers import epcc
-    from calibration.readers.text import load
-    from sdsm_epcc.groups import collect
-    from sdsm_epcc.plots import draw
+    from sdsm.epcc.groups import collect
+    from sdsm.epcc.plots import draw
+    from sdsm.readers import epcc
+    from sdsm.readers.text import load
 
     names = [str(path) for path in (DATA / "epcc").glob("*.out")]
     for plot in draw(collect({name: epcc.runs(load(name)) for name in names}, {"compiler": "$x"}, apart=True), "us", by):
@@ -335,7 +335,7 @@ def test_bad_input_is_one_line_and_status_2(tmp_path, monkeypatch, capsys, argum
 
 
 def test_standard_input_is_read_and_help_teaches(capsys):
-    command = [sys.executable, str(ROOT / "scripts" / "sdsm-epcc")]
+    command = [sys.executable, str(ROOT / "python"), "epcc"]
     text = Path(EPCC_31).read_bytes()
     ended = subprocess.run(
         [*command, "-"], input=text, stdout=subprocess.PIPE, check=True, env=os.environ | {"PYTHONIOENCODING": "utf-8"}

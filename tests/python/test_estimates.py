@@ -9,7 +9,7 @@ import statistics
 
 import pytest
 
-from calibration.estimates import Estimate, line, median, pooled, runs_of_equal_length, segments
+from sdsm.calibrate.estimates import Estimate, line, median, pooled, runs_of_equal_length, segments
 
 
 @pytest.mark.parametrize("samples", [(3.0, 1.0), (5.0, 1.0, 2.0), (1.0, 4.0, 2.0, 8.0), (9.0, 1.0, 7.0, 2.0, 4.0)])

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from calibration.command_line import BadInput
-from sdsm_page import excerpt
-from sdsm_page.command import main, window
-from sdsm_page.excerpt import Arrow, Slice, Timeline
-from sdsm_page.figure import draw_timeline
+from sdsm.base.command_line import BadInput
+from sdsm.report import excerpt
+from sdsm.report.command import main, window
+from sdsm.report.excerpt import Arrow, Slice, Timeline
+from sdsm.report.figure import draw_timeline
 
 ROOT = Path(__file__).resolve().parents[2]
 SDSM = ROOT / "build" / "sdsm"

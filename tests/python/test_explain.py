@@ -15,20 +15,20 @@ from typing import Any
 import msgspec
 import pytest
 
-from calibration import places, run_result
-from calibration.children import Stopped
-from calibration.readers.text import Text
-from calibration.result_types import LockUse, Region, RegionTouches, SiteUse, TraceInfo
 from run_results import simulation, thread
-from sdsm_explain.alternatives import MENDINGS, PARALLEL_INIT, Alternative, Layout, Point, alternatives, together
-from sdsm_explain.command import _point, main, parser
-from sdsm_explain.explanation import Outcome, _mendings, _together, findings
-from sdsm_explain.locks import most_taken
-from sdsm_explain.memory import Array, _by_lines, arrays, known_of
-from sdsm_explain.source import Line, _parsed, demangled, is_passed_on, lines_of_calls
-from sdsm_explain.start import Started
-from sdsm_explain.symbols import symbols_of
-from sdsm_explain.words import _outcome
+from sdsm.base import places, run_result
+from sdsm.base.children import Stopped
+from sdsm.base.result_types import LockUse, Region, RegionTouches, SiteUse, TraceInfo
+from sdsm.explain.alternatives import MENDINGS, PARALLEL_INIT, Alternative, Layout, Point, alternatives, together
+from sdsm.explain.command import _point, main, parser
+from sdsm.explain.explanation import Outcome, _mendings, _together, findings
+from sdsm.explain.locks import most_taken
+from sdsm.explain.memory import Array, _by_lines, arrays, known_of
+from sdsm.explain.source import Line, _parsed, demangled, is_passed_on, lines_of_calls
+from sdsm.explain.start import Started
+from sdsm.explain.symbols import symbols_of
+from sdsm.explain.words import _outcome
+from sdsm.readers.text import Text
 from tests import traces
 
 ROOT = Path(__file__).resolve().parents[2]

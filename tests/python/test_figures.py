@@ -3,7 +3,7 @@
 import pytest
 
 from legends import data_under_legends
-from sdsm_report.figures import (
+from sdsm.report.main_job.figures import (
     fft_speedup,
     fft_time,
     laplace_speedup,
@@ -12,13 +12,13 @@ from sdsm_report.figures import (
     protocols,
     time_account,
 )
-from sdsm_report.figures.entry import run
-from sdsm_report.plan import Configuration, Layout
-from sdsm_report.protocols import ProtocolRow, platform_of
-from sdsm_report.report import line
-from sdsm_report.rows import read_rows, write_rows
-from sdsm_report.simulation import Result, ThreadAccount
-from sdsm_report.tables import write_summary
+from sdsm.report.main_job.figures.__main__ import main
+from sdsm.report.main_job.plan import Configuration, Layout
+from sdsm.report.main_job.protocols import ProtocolRow, platform_of
+from sdsm.report.main_job.report import line
+from sdsm.report.main_job.rows import read_rows, write_rows
+from sdsm.report.main_job.simulation import Result, ThreadAccount
+from sdsm.report.main_job.tables import write_summary
 
 ALL = (laplace_speedup, laplace_time, laplace_spread, fft_speedup, fft_time)
 
@@ -106,21 +106,27 @@ def test_a_figure_without_data_is_none_and_one_with_half_of_it_is_drawn(module):
     assert not data_under_legends(module.draw(half))
 
 
-@pytest.mark.parametrize("module", ALL)
-def test_each_figure_can_be_drawn_again_from_the_summary(module, tmp_path, capsys):
-    write_summary(tmp_path, [laplace(0, 1, 7.5), laplace(1, 2, 64.0, 65.0), fft(3, 4, 1, 1.5)], {})
-    assert run(module.NAME, module.draw, [str(tmp_path)]) == 0
-    assert (tmp_path / f"{module.NAME}.png").stat().st_size > 1000
-    assert (tmp_path / f"{module.NAME}.svg").read_text().startswith("<?xml")
-    assert str(tmp_path / f"{module.NAME}.png") in capsys.readouterr().out
+def tables(folder, lines):
+    write_summary(folder, lines, {})
+    write_rows(folder / "protocols.csv", [])
+    write_rows(folder / "directives.csv", [])
 
 
-@pytest.mark.parametrize("module", ALL)
-def test_no_summary_is_status_2_and_an_empty_one_status_1(module, tmp_path, capsys):
-    assert run(module.NAME, module.draw, [str(tmp_path)]) == 2
+def test_figures_can_be_drawn_again_from_the_tables(tmp_path, capsys):
+    tables(tmp_path, [laplace(0, 1, 7.5), laplace(1, 2, 64.0, 65.0), fft(3, 4, 1, 1.5)])
+    assert main([str(tmp_path)]) == 0
+    told = capsys.readouterr().out
+    for module in ALL:
+        assert (tmp_path / f"{module.NAME}.png").stat().st_size > 1000
+        assert (tmp_path / f"{module.NAME}.svg").read_text().startswith("<?xml")
+        assert str(tmp_path / f"{module.NAME}.png") in told
+
+
+def test_no_summary_is_status_2_and_an_empty_one_status_1(tmp_path, capsys):
+    assert main([str(tmp_path)]) == 2
     assert "summary.json" in capsys.readouterr().err
-    write_summary(tmp_path, [], {})
-    assert run(module.NAME, module.draw, [str(tmp_path)]) == 1
+    tables(tmp_path, [])
+    assert main([str(tmp_path)]) == 1
     assert "Run the main job" in capsys.readouterr().err
 
 

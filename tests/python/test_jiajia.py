@@ -8,11 +8,11 @@ import sys
 import pytest
 
 from benchmark_files import DATA, JIAJIA
-from calibration import jiajia
-from calibration.command_line import BadInput
-from calibration.readers import ReadError, Reading, read, read_text
-from calibration.readers.jiajia import COUNTS, SUMS, TIMES
-from calibration.readers.text import Text, load
+from sdsm.base.command_line import BadInput
+from sdsm.calibrate import jiajia
+from sdsm.readers import ReadError, Reading, read, read_text
+from sdsm.readers.jiajia import COUNTS, SUMS, TIMES
+from sdsm.readers.text import Text, load
 
 BUILD = DATA.parents[2] / "build"
 
@@ -148,7 +148,7 @@ def test_page_requests_of_the_real_machines_take_what_was_read_off_by_hand(name,
 
 def test_the_command_prints_a_line_for_each_cost_and_refuses_others_in_one():
     def call(*names: object) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "calibration.jiajia", *map(str, names)]
+        command = [sys.executable, "-m", "sdsm.calibrate.jiajia", *map(str, names)]
         return subprocess.run(command, capture_output=True, text=True, timeout=600, cwd=DATA.parents[2])
 
     printed = call(*JIAJIA)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from sdsm_report.__main__ import main
+from sdsm.report.main_job.__main__ import main
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -231,8 +231,8 @@ def test_nothing_is_marked_where_every_cost_was_measured(place, capsys):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_job_leaves_what_was_done_and_no_running_command(place, number):
     place.behave(hang=["fft-3-2x1"])
-    environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'scripts'}{os.pathsep}{ROOT}"}
-    command = [sys.executable, "-m", "sdsm_report", *place.arguments("--only", "fft", "--no-figures")]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
+    command = [sys.executable, "-m", "sdsm.report.main_job", *place.arguments("--only", "fft", "--no-figures")]
     # A shell that runs the tests in the background has interruptions ignored, which is inherited.
     process = subprocess.Popen(
         command,
@@ -259,14 +259,14 @@ def test_an_interrupted_job_leaves_what_was_done_and_no_running_command(place, n
 
 
 def test_a_command_that_takes_too_long_is_ended_and_reported(place, monkeypatch):
-    monkeypatch.setattr("sdsm_report.simulation.TIME_LIMIT_S", 3.0)
+    monkeypatch.setattr("sdsm.report.main_job.simulation.TIME_LIMIT_S", 3.0)
     place.behave(hang=["fft-1-4x1"])
     assert place.run("--only", "fft", "--no-figures") == 1
     assert place.times()["fft-1-4x1"]["status"] == "simulation: took longer than 3 s and was ended"
 
 
 def test_openmp_settings_of_the_user_do_not_reach_the_traced_program(monkeypatch):
-    from calibration.children import CommandRunner
+    from sdsm.base.children import CommandRunner
 
     monkeypatch.setenv("OMP_SCHEDULE", "dynamic")
     monkeypatch.setenv("GOMP_SPINCOUNT", "0")
@@ -284,7 +284,7 @@ def test_openmp_settings_of_the_user_do_not_reach_the_traced_program(monkeypatch
     ],
 )
 def test_a_command_that_failed_is_told_with_its_own_reason_and_its_programs_last_words(said, told):
-    from calibration.children import CommandFailed, CommandRunner
+    from sdsm.base.children import CommandFailed, CommandRunner
 
     with pytest.raises(CommandFailed) as failed:
         CommandRunner().run(["sh", "-c", 'printf "%s\\n" "$1" >&2; exit 3', "sh", said], 60)

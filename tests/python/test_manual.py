@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sdsm_manual import completions, help_text, pages
+from sdsm.manual import completions, help_text, pages
 
 #: What one command prints with CLI11 2.1 and 2.4: a default stands behind a sign, or in brackets and a space.
 OLDER = """Predict.

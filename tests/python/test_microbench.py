@@ -8,8 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from calibration import microbench
 from run_results import native, thread
+from sdsm.microbench import command as microbench
 
 FAKE = """#!/bin/sh
 for argument; do
@@ -39,7 +39,7 @@ def build(tmp_path: Path) -> Path:
 
 
 def test_every_sample_and_the_homes_service_are_kept(build, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("calibration.microbench.processors", lambda: 2)
+    monkeypatch.setattr("sdsm.microbench.command.processors", lambda: 2)
     output = tmp_path / "m.json"
     assert microbench.main(["--build", str(build), "--layouts", "2x1,2x2", "--samples", "3", "-o", str(output)]) == 0
     document = json.loads(output.read_text())
@@ -55,7 +55,7 @@ def test_every_sample_and_the_homes_service_are_kept(build, tmp_path, monkeypatc
 
 
 def test_more_threads_than_processors_are_warned_of(build, monkeypatch, capsys):
-    monkeypatch.setattr("calibration.microbench.processors", lambda: 2)
+    monkeypatch.setattr("sdsm.microbench.command.processors", lambda: 2)
     assert microbench.main(["--build", str(build), "--layouts", "2x1,2x2,4x1", "--no-system"]) == 0
     (warning,) = [line for line in capsys.readouterr().err.splitlines() if "processors" in line]
     assert warning.startswith("sdsm: 2x2 and 4x1 have more threads than this machine's 2 processors") and "calibrate" in warning
@@ -77,7 +77,7 @@ def test_a_first_copy_or_write_takes_what_first_ones_take_longer_and_a_trap_what
 
 
 def test_nodes_act_together_where_every_thread_has_a_processor_and_nothing_is_emulated(build, tmp_path, monkeypatch):
-    monkeypatch.setattr("calibration.microbench.processors", lambda: 2)
+    monkeypatch.setattr("sdsm.microbench.command.processors", lambda: 2)
     output = tmp_path / "m.json"
     arguments = ["--build", str(build), "--samples", "3", "--no-system", "-o", str(output)]
     assert microbench.main([*arguments, "--layouts", "2x1,2x2"]) == 0
@@ -95,7 +95,7 @@ def test_nodes_act_together_where_every_thread_has_a_processor_and_nothing_is_em
 def test_own_writes_of_awake_nodes_have_runs_of_their_own_whose_accounts_tell_their_parts(build, tmp_path, monkeypatch):
     """Two runs whose samples are 6 us on average. Their region's account has 4 us a fault, of which a trap takes 2 and 3 us; the
     whole run's account, of other faults, is left alone."""
-    monkeypatch.setattr("calibration.microbench.processors", lambda: 2)
+    monkeypatch.setattr("sdsm.microbench.command.processors", lambda: 2)
 
     def threads(account_s: float) -> list[dict]:
         faults = {"WROH": 10}
@@ -131,8 +131,8 @@ def test_runs_begin_evenly_over_the_minutes_given(build, monkeypatch, capsys):
         clock[0] += next(takes)
         return real(*arguments)
 
-    monkeypatch.setattr("calibration.microbench.time", SimpleNamespace(monotonic=lambda: clock[0], sleep=sleep))
-    monkeypatch.setattr("calibration.microbench.measure_round", measured)
+    monkeypatch.setattr("sdsm.microbench.command.time", SimpleNamespace(monotonic=lambda: clock[0], sleep=sleep))
+    monkeypatch.setattr("sdsm.microbench.command.measure_round", measured)
     arguments = ["--build", str(build), "--layouts", "2x1", "--no-system"]
     assert microbench.main([*arguments, "--samples", "40", "--over", "2"]) == 0
     assert waits == [30.0, 20.0]
@@ -143,7 +143,7 @@ def test_runs_begin_evenly_over_the_minutes_given(build, monkeypatch, capsys):
 
 
 def test_the_table_tells_microseconds(build, monkeypatch, capsys):
-    monkeypatch.setattr("calibration.microbench.processors", lambda: 1)
+    monkeypatch.setattr("sdsm.microbench.command.processors", lambda: 1)
     assert microbench.main(["--build", str(build), "--layouts", "2x1", "--no-system"]) == 0
     row = next(line for line in capsys.readouterr().out.splitlines() if "WROH" in line)
     samples_of_ten_runs = str(3 * 10)
@@ -151,7 +151,7 @@ def test_the_table_tells_microseconds(build, monkeypatch, capsys):
 
 
 def test_samples_come_from_runs_of_ten_layout_by_layout_in_turn(build, tmp_path, monkeypatch):
-    monkeypatch.setattr("calibration.microbench.processors", lambda: 1)
+    monkeypatch.setattr("sdsm.microbench.command.processors", lambda: 1)
     output = tmp_path / "m.json"
     arguments = ["--build", str(build), "--layouts", "2x1,2x2", "--samples", "20", "--no-system", "-o", str(output)]
     assert microbench.main(arguments) == 0

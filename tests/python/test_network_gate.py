@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from calibration import readers
-from calibration.estimates import Estimate
-from calibration.network import Network, Piece, fit, pieces
-from calibration.platform_file import cluster, parse, platform_text, prop, properties
-from calibration.readers.text import Text
 from legends import data_under_legends
-from sdsm_calibrate import network_gate
-from sdsm_calibrate.command import main
-from sdsm_calibrate.gate import Row
-from sdsm_calibrate.plot import draw, draw_network
+from sdsm import readers
+from sdsm.calibrate import network_gate
+from sdsm.calibrate.command import main
+from sdsm.calibrate.estimates import Estimate
+from sdsm.calibrate.gate import Row
+from sdsm.calibrate.network import Network, Piece, fit, pieces
+from sdsm.calibrate.plot import draw, draw_network
+from sdsm.platform.platform_file import cluster, parse, platform_text, prop, properties
+from sdsm.readers.text import Text
 
 ROOT = Path(__file__).resolve().parents[2]
 P3 = str(ROOT / "platforms" / "p3-score.xml")

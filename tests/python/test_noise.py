@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from calibration.noise import noise
+from sdsm.calibrate.noise import noise
 
 EVERY_US = 5000.0
 

@@ -14,12 +14,12 @@ import pytest
 
 import run_results
 from benchmark_files import DATA
-from calibration import microbench
-from calibration.children import CommandFailed
-from calibration.output_file import write_output
-from sdsm_epcc import command as epcc
-from sdsm_plot import command as plot
-from sdsm_validate import command as validate
+from sdsm.base.children import CommandFailed
+from sdsm.base.output_file import write_output
+from sdsm.epcc import command as epcc
+from sdsm.microbench import command as microbench
+from sdsm.plot import command as plot
+from sdsm.validate import command as validate
 
 ROOT = Path(__file__).resolve().parents[2]
 EPCC_31 = str(DATA / "epcc" / "v31.syncbench.gcc.2.out")

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from own_cluster import iperf3, syncbench
-from sdsm_calibrate.command import main as calibrate
-from sdsm_platform.command import main as platform
+from sdsm.calibrate.command import main as calibrate
+from sdsm.platform.command import main as platform
 
 #: By nodes, us.
 BARRIERS = {2: 250.3, 4: 420.0, 8: 760.0}

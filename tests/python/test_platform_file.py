@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from calibration import dirty_page, published
+from sdsm.base import published
+from sdsm.calibrate import dirty_page
 
 PLATFORM = Path(__file__).resolve().parents[2] / "platforms" / "p3-score.xml"
 

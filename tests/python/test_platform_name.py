@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from calibration.command_line import platform_name
-from calibration.places import PLATFORMS
+from sdsm.base.command_line import platform_name
+from sdsm.base.places import PLATFORMS
 
 
 def test_a_file_comes_before_one_of_sdsms_own(tmp_path, monkeypatch):

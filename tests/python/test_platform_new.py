@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from calibration.places import PLATFORMS
-from calibration.platform_file import parse, properties
-from sdsm_platform.command import main
-from sdsm_platform.networks import NETWORKS
+from sdsm.base.places import PLATFORMS
+from sdsm.platform.command import main
+from sdsm.platform.networks import NETWORKS
+from sdsm.platform.platform_file import parse, properties
 
 ROOT = Path(__file__).resolve().parents[2]
 SDSM = ROOT / "build" / "sdsm"

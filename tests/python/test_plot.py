@@ -11,10 +11,10 @@ import pytest
 
 from legends import data_under_legends
 from run_results import ORIGIN, native, simulation
-from sdsm_plot.command import main, seconds
-from sdsm_plot.figure import draw
-from sdsm_plot.results import MEASURED, PREDICTED, read
-from sdsm_plot.series import NoReference, by_program
+from sdsm.plot.command import main, seconds
+from sdsm.plot.figure import draw
+from sdsm.plot.results import MEASURED, PREDICTED, read
+from sdsm.plot.series import NoReference, by_program
 
 
 def banded(nodes: int, makespan: float, low: float, high: float) -> dict[str, Any]:

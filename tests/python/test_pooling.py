@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calibration.pooling import RunSummary, pool, spread_of_runs, weighted_mean
+from sdsm.calibrate.pooling import RunSummary, pool, spread_of_runs, weighted_mean
 
 
 def summary(samples: list[float]) -> RunSummary:

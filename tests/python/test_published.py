@@ -4,7 +4,8 @@ import shutil
 
 import pytest
 
-from calibration import dirty_page, published
+from sdsm.base import published
+from sdsm.calibrate import dirty_page
 
 TABLES = sorted(path.stem for path in published.FOLDER.glob("*.csv"))
 

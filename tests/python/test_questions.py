@@ -1,6 +1,6 @@
 """docs/questions.md: does each command still print, and draw, what the page shows?
 
-    PYTHONPATH=.:scripts:tests/python .venv/bin/python tests/python/test_questions.py [WORD]    writes what they do now
+    PYTHONPATH=.:python:tests/python .venv/bin/python tests/python/test_questions.py [WORD]    writes what they do now
 
 A block ```text answer holds lines as they are printed, `...` what is left out. Pictures are the same but for the last digits of
 places; where another matplotlib draws, they have the same words.
@@ -26,8 +26,8 @@ import matplotlib
 import pytest
 from matplotlib.figure import Figure
 
-from calibration.output_file import write_output
-from sdsm_report.figures import style
+from sdsm.base.output_file import write_output
+from sdsm.plot import style
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "questions.md"

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark_files import DATA, DESCRIBED, EPCC, OTHERS
-from calibration.readers import Measurement, Place, ReadError, Reading, formats, read, read_text
-from calibration.readers.text import LIMIT_BYTES, Text, load
+from sdsm.readers import Measurement, Place, ReadError, Reading, formats, read, read_text
+from sdsm.readers.text import LIMIT_BYTES, Text, load
 
 GOLDEN = DATA / "golden"
 SUMMED_UP = [

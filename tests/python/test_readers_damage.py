@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark_files import DESCRIBED, EPCC, OTHERS, damaged, numbers_in, numbers_of
-from calibration.readers import ReadError, read_text
-from calibration.readers.text import Text, load
+from sdsm.readers import ReadError, read_text
+from sdsm.readers.text import Text, load
 
 BLOCKS_AT_MOST = 12
 SEPARATOR = "-" * 56 + "\n"

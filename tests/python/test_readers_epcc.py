@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark_files import DATA, EPCC
-from calibration.readers import ReadError, Reading, epcc, read, read_text
-from calibration.readers.text import Text
+from sdsm.readers import ReadError, Reading, epcc, read, read_text
+from sdsm.readers.text import Text
 
 SYNC_31 = (DATA / "epcc" / "v31.syncbench.gcc.2.out").read_text()
 SYNC_40 = (DATA / "epcc" / "syncbench.gcc.2.out").read_text()

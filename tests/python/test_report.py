@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calibration import published
-from calibration.children import CommandFailed
 from run_results import simulation, thread
-from sdsm_report import plan, report, tables
-from sdsm_report.plan import Configuration, Layout
-from sdsm_report.simulation import Result, ThreadAccount, parse_result
+from sdsm.base import published
+from sdsm.base.children import CommandFailed
+from sdsm.report.main_job import plan, report, tables
+from sdsm.report.main_job.plan import Configuration, Layout
+from sdsm.report.main_job.simulation import Result, ThreadAccount, parse_result
 
 
 def account(thread=0, **time_s):

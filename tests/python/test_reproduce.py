@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sdsm_report.__main__ import main, parser
+from sdsm.report.main_job.__main__ import main, parser
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "scripts" / "reproduce"
@@ -19,7 +19,7 @@ def checkout(tmp_path: Path) -> Path:
     folder = tmp_path / "checkout"
     (folder / "scripts").mkdir(parents=True)
     shutil.copy(SCRIPT, folder / "scripts" / "reproduce")
-    for part in ("scripts/sdsm_report", "calibration"):
+    for part in ("python", "calibration", "platforms", "CMakeLists.txt"):
         (folder / part).symlink_to(ROOT / part)
     setup = folder / "scripts" / "setup"
     setup.write_text('#!/bin/sh\necho "$@" > "$(dirname "$0")/set-up"\nexit 1\n')
@@ -84,7 +84,7 @@ def test_results_that_cannot_be_written_after_all_are_told_in_words(monkeypatch,
     def fail(settings):
         raise OSError(28, "No space left on device", str(tmp_path / "times.csv"))
 
-    monkeypatch.setattr("sdsm_report.job.run", fail)
+    monkeypatch.setattr("sdsm.report.main_job.job.run", fail)
     build = tmp_path / "build"
     build.mkdir()
     (build / "sdsm").touch()

@@ -14,10 +14,10 @@ import pytest
 
 import result_format
 from benchmark_files import DATA
-from calibration import microbench
-from sdsm_calibrate import command as calibrate
-from sdsm_epcc import command as epcc
-from sdsm_validate import command as validate
+from sdsm.calibrate import command as calibrate
+from sdsm.epcc import command as epcc
+from sdsm.microbench import command as microbench
+from sdsm.validate import command as validate
 from synthetic_barriers import draw, mean_us
 from test_barrier_shape import base_file
 from test_barrier_shape import microbench as synthetic

@@ -17,13 +17,13 @@ from typing import Any
 
 import pytest
 
-from calibration import run_result
-from calibration.readers.text import Text
 from run_results import native, simulation, thread
-from sdsm_explain.memory import Array
-from sdsm_page import again, sections
-from sdsm_page.command import main
-from sdsm_page.figure import PARTS, cost_by_part
+from sdsm.base import run_result
+from sdsm.explain.memory import Array
+from sdsm.readers.text import Text
+from sdsm.report import again, sections
+from sdsm.report.command import main
+from sdsm.report.figure import PARTS, cost_by_part
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"

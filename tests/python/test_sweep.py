@@ -20,16 +20,16 @@ from typing import Any
 
 import pytest
 
-import sdsm_sweep.command
-from calibration import run_result
-from calibration.readers.text import Text
 from run_results import simulation
-from sdsm_sweep.answer import answers
-from sdsm_sweep.command import main
-from sdsm_sweep.figure import pictures
-from sdsm_sweep.points import Point
-from sdsm_sweep.results import Done
-from sdsm_sweep.spec import Question, Spec, options
+from sdsm.base import run_result
+from sdsm.readers.text import Text
+from sdsm.sweep import command
+from sdsm.sweep.answer import answers
+from sdsm.sweep.command import main
+from sdsm.sweep.figure import pictures
+from sdsm.sweep.points import Point
+from sdsm.sweep.results import Done
+from sdsm.sweep.spec import Question, Spec, options
 from tests.traces import traced
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -62,7 +62,7 @@ def sweep(place: Path, text: str, capsys, *options: str, draws: bool = False) ->
     (place / "s.toml").write_text(text)
     with pytest.MonkeyPatch.context() as patch:
         if not draws:
-            patch.setattr(sdsm_sweep.command, "_draw", lambda *_: None)
+            patch.setattr(command, "_draw", lambda *_: None)
         status = main([str(place / "s.toml"), "-o", str(place / "out"), *options])
     printed = capsys.readouterr()
     assert status == 0, printed.err
@@ -258,7 +258,7 @@ def test_without_its_package_an_option_is_refused_before_anything_is_simulated(p
 
 @pytest.mark.long
 def test_a_dask_cluster_that_is_not_there_or_has_other_files_is_named(place, capsys, monkeypatch, dask):
-    from sdsm_sweep import cluster, on_worker
+    from sdsm.sweep import cluster, on_worker
 
     (place / "s.toml").write_text(SPEC)
     monkeypatch.setattr(cluster, "ANSWER_LIMIT_S", 1)
@@ -407,5 +407,5 @@ def test_an_answer_is_the_median_over_seeds_for_each_other_value():
 
 @pytest.mark.parametrize("device", ["/dev/full", "/dev/zero"])
 def test_a_device_that_never_ends_is_no_sweep(device, capsys):
-    assert sdsm_sweep.command.main([device]) == 2
+    assert main([device]) == 2
     assert capsys.readouterr().err == f"sdsm: {device}: cannot be read: neither a file nor a pipe. Name a file that says what to sweep over\n"

@@ -1,4 +1,4 @@
-"""scripts/swim: what is calibrated, what predicted, and how a whole run's time comes from short ones."""
+"""sdsm swim: what is calibrated, what predicted, and how a whole run's time comes from short ones."""
 
 from __future__ import annotations
 
@@ -6,17 +6,19 @@ import csv
 import json
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from calibration import jiajia_alpha, published
-from calibration.command_line import RunFailed
-from calibration.places import PLATFORMS
 from run_results import simulation, thread
-from sdsm_swim import tables
-from sdsm_swim.job import Job, Simulated, fitted
-from sdsm_swim.plan import VARIANTS, calibrated_s, published_swim
+from sdsm.base import published
+from sdsm.base.command_line import RunFailed
+from sdsm.base.places import PLATFORMS
+from sdsm.calibrate import jiajia_alpha
+from sdsm.swim import tables
+from sdsm.swim.job import Job, Simulated, fitted
+from sdsm.swim.plan import VARIANTS, calibrated_s, published_swim
 
 ROOT = Path(__file__).resolve().parents[2]
 SIZE = 250
@@ -120,7 +122,7 @@ def test_the_program_tells_when_each_step_ended():
 
 def swim(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [ROOT / "scripts" / "swim", "--size", str(SIZE), "--threads", "2,4", "--results", folder, *arguments],
+        [sys.executable, ROOT / "python", "swim", "--size", str(SIZE), "--threads", "2,4", "--results", folder, *arguments],
         capture_output=True, text=True,
     )  # fmt: skip
 

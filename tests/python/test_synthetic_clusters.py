@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from calibration import readers
-from calibration.fit import collect, fit
-from calibration.network import Network
+from sdsm import readers
+from sdsm.calibrate.fit import collect, fit
+from sdsm.calibrate.network import Network
 from synthetic_cluster import draw, simulated_us, write_outputs
 
 NOISES = (0.01, 0.10)

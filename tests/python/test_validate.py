@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from calibration import run_result
-from calibration.readers.text import Text
 from run_results import native, simulation, thread
-from sdsm_validate import command, epcc, figure, plan, tables
-from sdsm_validate.outcome import Line, accuracy, median_interval
-from sdsm_validate.plan import Case
+from sdsm.base import run_result
+from sdsm.readers.text import Text
+from sdsm.validate import command, epcc, figure, plan, tables
+from sdsm.validate.outcome import Line, accuracy, median_interval
+from sdsm.validate.plan import Case
 
 ROOT = Path(__file__).resolve().parents[2]
 

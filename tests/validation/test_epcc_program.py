@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from calibration.readers import epcc
-from calibration.readers.text import Text
+from sdsm.readers import epcc
+from sdsm.readers.text import Text
 from tests.traces import traced
 from tests.validation.native_runs import COMMAND
 

@@ -1,1 +1,0 @@
-"""Published measurements as data, and the fits that turn them into a platform's parameters."""

@@ -1,0 +1,80 @@
+"""What the structures of results (result_types.py) are made of, beyond their fields: types of numbers, and methods."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import msgspec
+
+if TYPE_CHECKING:
+    from sdsm.base.result_types import Region, Simulation, Thread
+
+# Each is a definition of docs/result.schema.json. The upper limits keep a damaged file from overflowing sums.
+Seconds = Annotated[float, msgspec.Meta(ge=0, lt=1e9)]
+Change = Annotated[float, msgspec.Meta(gt=-1e9, lt=1e9)]
+Count = Annotated[int, msgspec.Meta(ge=0, lt=10**18)]
+Bytes = Annotated[int, msgspec.Meta(ge=0, lt=10**18)]
+Index = Annotated[int, msgspec.Meta(ge=0)]
+Positive = Annotated[int, msgspec.Meta(ge=1, lt=1 << 32)]
+
+
+def _by_term(times: Mapping[str, Any]) -> dict[str, float]:
+    """ "compute", "fault WROH", ..., "idle"."""
+    terms: dict[str, float] = {}
+    for term, value in times.items():
+        terms |= {f"{term} {kind}": time for kind, time in value.items()} if isinstance(value, Mapping) else {term: value}
+    return terms
+
+
+class OfThread:
+    __slots__ = ()
+
+    def account_s(self) -> dict[str, float]:
+        """Terms that sum to the makespan: "compute", "fault WROH", ..., "idle"."""
+        return _by_term(msgspec.structs.asdict(cast("Thread", self).time_s))
+
+    def account_as_of_a_run_s(self) -> dict[str, float]:
+        """The same with stolen time where a run has it: in the term that it interrupted."""
+        terms = self.account_s()
+        stolen_s = terms.pop("stolen")
+        for term, seconds in _by_term(cast("Thread", self).stolen_from_s).items():
+            terms[term] = terms.get(term, 0.0) + seconds
+            stolen_s -= seconds
+        terms["compute"] += max(stolen_s, 0.0)  # results of older versions do not say
+        return terms
+
+    def counts(self) -> dict[str, int]:
+        """All but faults; messages by kind as "messages_diff" and so on."""
+        names = ("barriers", "locks", "messages", "bytes", "diffs", "diff_bytes", "served", "served_bytes")
+        counts = {name: getattr(self, name) for name in names}
+        return counts | {f"messages_{kind}": count for kind, count in cast("Thread", self).messages_by_kind.items()}
+
+
+class OfSimulation:
+    __slots__ = ()
+
+    @property
+    def computing_s(self) -> float:
+        """Time that one processor with memory of its own would need for the computing of all threads.
+
+        Costs and noise of the platform are left out. Where a trace of one thread replaces the computing, it is that thread's
+        time, because several threads may compute more than one.
+        """
+        result = cast("Simulation", self)
+        alone_s = result.options.get("sequential_time_s")
+        if result.options.get("compute_from") == "sequential-trace" and isinstance(alone_s, int | float):
+            return alone_s
+        return sum(max(thread.time_s.compute - thread.added_computing_s, 0.0) for thread in result.threads)
+
+
+class OfRegion:
+    __slots__ = ()
+
+    def placement_under(self, rule: str) -> str:
+        """Homes of its pages under `--placement`, as workloads/trace/trace.hpp decides (placement_of)."""
+        region = cast("Region", self)
+        is_placed_by_option = region.kind == "heap_block" or (region.kind == "mapped" and region.placement == "initial")
+        if rule == "as-asked" or not is_placed_by_option:
+            return region.placement
+        return "initial" if region.filled and rule == "first-touch" else rule.replace("-", "_")

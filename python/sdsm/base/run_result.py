@@ -1,0 +1,104 @@
+"""Reads results of `sdsm simulate`, `sdsm run` and `sdsm replay` as typed values. docs/result-format.md explains each field.
+
+All commands read them here. Fields that this version does not know are passed over.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, NoReturn, TypeVar
+
+import msgspec
+
+from sdsm.base.result_types import Input, Native, Replay, Run, Simulation, Thread
+from sdsm.readers.text import Text
+
+__all__ = ["Input", "Native", "Replay", "Run", "Simulation", "Thread", "read", "why_extrapolated"]
+
+FORMAT = 1
+#: An account's terms are exact inside the simulator; their decimal forms may each be off in the last digit.
+ACCOUNT_TOLERANCE_S = 1e-6
+
+#: What `extrapolated` names, in words; those of a layout in one.
+_OF_LAYOUT = {"barrier": "barriers", "lock": "locks"}
+_EXTRAPOLATED = {
+    "page-size": "pages of this size", "atomic": "atomic operations", "memory-bus": "so many threads that share a node's memory",
+}  # fmt: skip
+
+
+def why_extrapolated(names: Iterable[str]) -> str:
+    """In words, what the platform lacks; empty if nothing is extrapolated."""
+    told = list(names)
+    lacking = [_EXTRAPOLATED.get(name, name) for name in told if name not in _OF_LAYOUT]
+    if of_layout := [words for name, words in _OF_LAYOUT.items() if name in told]:
+        lacking.append(f"{' and '.join(of_layout)} of this layout")
+    return f"extrapolated: the platform has no costs of {' and '.join(lacking)}" if lacking else ""
+
+
+#: By what each calls itself, and the command that writes it.
+_KINDS: Mapping[type[Any], tuple[str, str]] = {
+    Simulation: ("simulation", "sdsm simulate --json"),
+    Native: ("native", "sdsm run --json"),
+    Replay: ("replay", "sdsm replay --json"),
+}
+_Document = TypeVar("_Document", bound=msgspec.Struct)
+
+
+def read(source: Text, *accepted: type[_Document]) -> _Document:
+    """accepted: of Simulation, Native and Replay. Raises ReadError with file and line for what is none of them, or
+    contradicts itself."""
+    kinds = {_KINDS[kind][0]: kind for kind in accepted}
+    advice = f"Give what {' or '.join(_KINDS[kind][1] for kind in accepted)} wrote"
+    document = source.json if source.looks_like_json else None
+    if not isinstance(document, dict):
+        source.refuse(1, f"no JSON object. {advice}")
+    kind = document.get("kind")
+    if not isinstance(kind, str) or kind not in kinds:
+        _refuse(source, f"kind {_shown(kind)} is not {' or '.join(map(repr, kinds))}. {advice}", "kind")
+    if document.get("format") != FORMAT or isinstance(document["format"], bool):
+        _refuse(source, f"format {_shown(document.get('format'))} is not {FORMAT}. Use a newer sdsm", "format")
+    try:
+        found = msgspec.convert(document, kinds[kind])
+    except msgspec.ValidationError as error:
+        _refuse_invalid(source, str(error))
+    if isinstance(found, Run):
+        _check(source, found)
+    return found
+
+
+def _check(source: Text, run: Run) -> None:
+    for threads, path in ((run.threads, ("threads",)), (run.whole_run.threads, ("whole_run", "threads"))):
+        if len(threads) != run.nodes * run.threads_per_node:
+            product = run.nodes * run.threads_per_node
+            what = f"{len(threads)} threads, but nodes x threads_per_node is {product}. Correct or leave out the file"
+            _refuse(source, what, *path)
+    if isinstance(run, Native):
+        times = [one.makespan_s for one in run.runs]
+        if (run.min_s, run.max_s) != (min(times), max(times)) or not run.min_s <= run.median_s <= run.max_s:
+            _refuse(source, "min_s, median_s and max_s are not those of the runs. Correct or leave out the file", "min_s")
+    elif isinstance(run, Simulation):
+        for thread in run.threads:
+            total_s = sum(thread.account_s().values())
+            if not abs(total_s - run.makespan_s) <= ACCOUNT_TOLERANCE_S:
+                what = f"thread {thread.id}'s times sum to {total_s:.6f} s, but the makespan is {run.makespan_s:.6f} s"
+                _refuse(source, f"{what}. Correct or leave out the file", "makespan_s")
+        if run.uncertainty and run.uncertainty.low_5_percent_s > run.uncertainty.high_95_percent_s:
+            what = "the band's low end is above its high end. Correct or leave out the file"
+            _refuse(source, what, "uncertainty", "low_5_percent_s")
+
+
+def _shown(value: Any) -> str:
+    return repr(str(value)[:40])
+
+
+def _refuse(source: Text, what: str, *path: str | int) -> NoReturn:
+    source.refuse(source.json_line(*path), what)
+
+
+def _refuse_invalid(source: Text, told: str) -> NoReturn:
+    """told: what msgspec says, such as "Expected `int`, got `str` - at `$.threads[1].barriers`"."""
+    what, _, where = told.partition(" - at `$")
+    path = [int(step) if step.isdigit() else step for step in re.findall(r"\w+", where)]
+    name = ".".join(map(str, path))
+    _refuse(source, f"{name}{': ' if name else ''}{what}. Give the file as it was written", *path)

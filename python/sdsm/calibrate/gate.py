@@ -1,0 +1,80 @@
+"""The self-consistency gate: microbenchmarks that a platform was calibrated from, re-run in the simulator, beside the
+measurements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sdsm.base import run_result
+from sdsm.base.children import CommandFailed, CommandRunner
+from sdsm.calibrate.estimates import Estimate
+from sdsm.calibrate.fit import Check
+from sdsm.calibrate.network import Piece
+from sdsm.readers import ReadError
+from sdsm.readers.text import Text
+
+TIME_LIMIT_S = 300.0
+#: Of the measurement: simulated may differ by the larger of this part and two standard errors.
+TOLERANCE = 0.02
+STANDARD_ERRORS = 2.0
+
+
+@dataclass(frozen=True)
+class Row:
+    """One quantity, microseconds. simulated: None where the platform has no room to re-run it."""
+
+    name: str
+    parameters: tuple[str, ...]
+    measured: Estimate
+    simulated: float | None
+    sources: tuple[str, ...]
+
+    @property
+    def allowed(self) -> float:
+        error = self.measured.standard_error or 0.0
+        return max(TOLERANCE * abs(self.measured.value), STANDARD_ERRORS * error)
+
+    @property
+    def difference(self) -> float | None:
+        return None if self.simulated is None else self.simulated - self.measured.value
+
+    @property
+    def passes(self) -> bool:
+        return self.simulated is not None and abs(self.simulated - self.measured.value) <= self.allowed
+
+
+def replay(
+    build: Path, platform: Path, runner: CommandRunner, pieces: Sequence[Piece] = (), arguments: Sequence[str] = ()
+) -> dict[str, float]:
+    """Microseconds of each microbenchmark, by name. pieces: whose sizes are re-run. arguments: more for `sdsm replay`.
+
+    Raises CommandFailed.
+    """
+    command = [str(build / "sdsm"), "replay", str(platform), *arguments]
+    for option, is_one_way in (("--messages", True), ("--streams", False)):
+        sizes = {size for piece in pieces if piece.is_one_way == is_one_way for size in piece.sizes}
+        if sizes:
+            command += [option, ",".join(str(size) for size in sorted(sizes))]
+    text = runner.run([*command, "--json", "-"], TIME_LIMIT_S)
+    try:
+        rows = run_result.read(Text("sdsm replay's JSON", text), run_result.Replay).rows
+    except ReadError as error:
+        raise CommandFailed(str(error)) from None
+    return {row.what: row.simulated_s * 1e6 for row in rows}
+
+
+def rows(checks: Sequence[Check], simulated: dict[str, float]) -> list[Row]:
+    return [
+        Row(check.row, check.parameters, check.measured, simulated.get(check.row), check.sources) for check in checks
+    ]
+
+
+def failure(row: Row) -> str:
+    """One line for a row that does not pass."""
+    about = " and ".join(row.parameters)
+    if row.simulated is None:
+        return f"{row.name}: the base file's cluster has no room to re-run it, so {about} stays unproved. Give one with more nodes"
+    unit = f"{row.measured.value:.4g} us measured, {row.simulated:.4g} us simulated, {row.allowed:.3g} us allowed"
+    return f"{row.name}: {about} does not give back what was measured ({unit})"

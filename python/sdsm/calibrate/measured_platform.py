@@ -1,0 +1,206 @@
+"""The platform file of a fit: its costs on the hosts, links and routes of a base file."""
+
+from __future__ import annotations
+
+import math
+import re
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from sdsm.base import costs
+from sdsm.calibrate import barrier_shape
+from sdsm.calibrate.fit import MESSAGE_COSTS, Fit
+from sdsm.calibrate.network import BANDWIDTHS, TIMES_US, Network, quantity
+from sdsm.calibrate.parameters import Parameter
+from sdsm.platform.platform_file import (
+    Blank,
+    Comment,
+    Element,
+    Node,
+    PlatformFileError,
+    prop,
+    properties,
+    text_of,
+    topology,
+)
+
+#: Elements with a network's bandwidth and latency, and their names for these.
+LINKS = {"link": {"bandwidth": "bandwidth", "latency": "latency"}, "cluster": {"bandwidth": "bw", "latency": "lat"}}
+#: What a calibration never says; the base file's are kept.
+KEPT = ("protocol.invalidation", "home.interrupt-delay")
+
+ABOUT = """\
+Costs from benchmark outputs, by sdsm calibrate: each number with its standard error, the number of samples, where it
+stands, and whether it was measured, fitted (solved for from measurements of other things) or assumed (nothing
+measured says it). Hosts, links and routes are those of {base}.
+{sources}"""
+
+
+#: Of every unit: the simulator counts whole picoseconds, 1e-6 us. A fit at its bound gives less, in place of nothing.
+LEAST = 1e-9
+
+
+def plain(value: float) -> str:
+    """Six digits, without an exponent; 0 for what is nothing."""
+    if abs(value) < LEAST:
+        return "0"
+    return np.format_float_positional(value, precision=6, fractional=False, trim="-", unique=False)
+
+
+def with_unit(parameter: Parameter) -> str:
+    return plain(parameter.value) + ("" if parameter.unit == "1" else parameter.unit)
+
+
+def certificate(parameter: Parameter) -> str:
+    """One line: error, samples, kind, how, where."""
+    unit = "" if parameter.unit == "1" else parameter.unit
+    parts = [f"{parameter.kind}: {parameter.how}"]
+    if parameter.standard_error is not None:
+        parts.append(f"standard error {parameter.standard_error:.3g}{unit}")
+    if parameter.samples is not None:
+        parts.append(f"{parameter.samples} samples")
+    if parameter.sources:
+        parts.append(", ".join(dict.fromkeys(parameter.sources)))
+    return commentable("; ".join(parts))
+
+
+def commentable(text: str) -> str:
+    """XML forbids two hyphens in a row in a comment, and control characters; files may be named so."""
+    text = "".join(c if c.isprintable() else " " for c in text)
+    while "--" in text:
+        text = text.replace("--", "- -")
+    return text + " " if text.endswith("-") else text
+
+
+def platform(
+    root: ElementTree.Element, base: str, fit: Fit, before: Network, sources: Sequence[str]
+) -> tuple[str, list[str]]:
+    """The file's text, and notes on what differs from the base beside costs. root: the base file's."""
+    notes: list[str] = []
+    given = properties(root)
+    body: list[Node] = []
+    group = None
+    for parameter in fit.parameters:
+        if group not in (None, parameter.name.split(".")[0]):
+            body.append(Blank())
+        group = parameter.name.split(".")[0]
+        body += [Comment(certificate(parameter)), prop(parameter.name, with_unit(parameter)), *_error(parameter)]
+        if parameter.runs is not None:
+            told = " ".join(with_unit(replace(parameter, value=round(value, 9))) for value in parameter.runs)
+            body.append(prop(f"{parameter.name}.runs", told))
+        if parameter.name == MESSAGE_COSTS[-1]:
+            body += _correlation(fit)
+    body.append(Blank())
+    shape = fit.barrier_shape
+    told = f"{shape.kind}: messages of a barrier on layouts that were not measured; {shape.how}"
+    body += [Comment(commentable(told)), prop(barrier_shape.PROPERTY, shape.shape), Blank()]
+    body += _range(fit, given)
+    kept = [name for name in KEPT if name in given]
+    if kept:
+        body += [Comment(commentable(f"As in {base}.")), *(prop(name, given[name]) for name in kept), Blank()]
+    cores = max((check.layout.threads_per_node for check in fit.checks if check.layout), default=1)
+    measured = {name: fit.extras[f"link.{name}"] for name in ("bandwidth", "latency") if f"link.{name}" in fit.extras}
+    raised, untold = False, True
+    all_alike = links_of(root, before)
+    others: list[str] = []
+    for node in topology(root):
+        if isinstance(node, Element) and node.name in ("host", "cluster") and _cores(node, base) < cores:
+            node = Element(node.name, {**node.attributes, "core": str(cores)})
+            raised = True
+        if measured and isinstance(node, Element) and node.name in LINKS:
+            if _is_like(node, before) or (fit.network_owner == "link" and all_alike is not None):
+                if untold:
+                    body += [Comment(f"{name}, in place of the base file's: {certificate(one)}") for name, one in measured.items()]
+                    untold = False
+                replaced = {LINKS[node.name][name]: with_unit(one) for name, one in measured.items()}
+                node = Element(node.name, {**node.attributes, **replaced}, node.children)
+            else:
+                others.append(node.attributes.get("id", ""))
+        body.append(node)
+    if others:
+        notes.append(
+            f"the bandwidth and latency of {base}'s {others[0]!r} stay: they are not those of reference.*, and only links with those "
+            "values get the measured network's. If this is the network that was measured, write the same into both, and calibrate again"
+        )
+    if raised:
+        notes.append(
+            f"hosts have {cores} processors, as layouts with so many threads per node were measured; {base} gives fewer"
+        )
+    zone = root.find("zone")
+    attributes = dict(zone.attrib) if zone is not None else {}
+    read = [*(f"Read: {source}." for source in sources), *(f"{why}." for why in fit.left_out)]
+    told = ABOUT.format(base=commentable(base), sources="\n".join(map(commentable, read)))
+    return text_of(told, Element("platform", dict(root.attrib), (Element("zone", attributes, tuple(body)),))), notes
+
+
+def _cores(host: Element, base: str) -> int:
+    """Raises PlatformFileError."""
+    told = host.attributes.get("core", "1")
+    if not re.fullmatch("[0-9]{1,9}", told):
+        raise PlatformFileError(f"{base}: host {host.attributes.get('id', '')!r} has {told[:40]!r} processors (core). Correct the file")
+    return int(told)
+
+
+def _error(parameter: Parameter) -> list[Node]:
+    """Its standard error, from which `sdsm simulate --uncertainty` draws; nothing where none is known."""
+    error = parameter.standard_error
+    if error is None or not math.isfinite(error):
+        return []
+    return [prop(f"{parameter.name}.standard-error", plain(error) + ("" if parameter.unit == "1" else parameter.unit))]
+
+
+def _correlation(fit: Fit) -> list[Node]:
+    """Of the errors of the message's two costs, which were fitted together; nothing where one of them is known exactly."""
+    errors = [next((p.standard_error for p in fit.parameters if p.name == name), None) for name in MESSAGE_COSTS]
+    covariance = fit.covariance.get(MESSAGE_COSTS)
+    if covariance is None or not all(error is not None and 0 < error < math.inf for error in errors):
+        return []
+    correlation = covariance / math.prod(error for error in errors if error is not None)
+    return [prop("message.correlation", plain(min(max(correlation, -1.0), 1.0)))]
+
+
+def _range(fit: Fit, given: Mapping[str, str]) -> list[Node]:
+    """The largest layout and diff that were measured, beyond which `sdsm simulate` warns; the base's where its costs are used.
+
+    The largest diff is that of the points which message.* was fitted to: larger ones that were measured do not fit.
+    """
+    sizes = [int(check.row.removeprefix("release.")) for check in fit.checks if check.row.startswith("release.")]
+    largest = {
+        "calibrated.nodes": str(max(layout.nodes for layout in fit.layouts)) if fit.layouts else None,
+        "calibrated.threads-per-node": (
+            str(max(layout.threads_per_node for layout in fit.layouts)) if fit.layouts else None
+        ),
+        "calibrated.diff": f"{costs.diff(max(sizes)).bytes}B" if sizes else None,
+    }
+    told = [prop(name, value) for name, own in largest.items() if (value := own or given.get(name)) is not None]
+    return [Comment("The largest that was measured. Predictions beyond are extrapolated."), *told, Blank()] if told else []
+
+
+def links_of(root: ElementTree.Element, reference: Network) -> Network | None:
+    """The network of a base file's links, if all are alike."""
+    kinds = {_kind(node) for node in topology(root) if isinstance(node, Element) and node.name in LINKS}
+    kind = kinds.pop() if len(kinds) == 1 else None
+    return None if kind is None or kind[0] <= 0 else replace(reference, bandwidth=kind[0], latency_us=kind[1])
+
+
+def _kind(link: Element) -> tuple[float, float] | None:
+    """Bytes/us and us."""
+    names = LINKS[link.name]
+    try:
+        rate = quantity(link.attributes.get(names["bandwidth"], ""), BANDWIDTHS) / 1e6
+        return rate, quantity(link.attributes.get(names["latency"], "0us"), TIMES_US)
+    except ValueError:
+        return None
+
+
+def _is_like(link: Element, network: Network) -> bool:
+    """Whether a link is like those that the base measured on; others of a cluster with several kinds stay as they are."""
+    kind = _kind(link)
+    return (
+        kind is not None
+        and abs(kind[0] - network.bandwidth) <= 1e-9 * network.bandwidth
+        and abs(kind[1] - network.latency_us) <= 1e-9
+    )

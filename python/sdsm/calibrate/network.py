@@ -1,0 +1,331 @@
+"""The idle network of a platform file, and latency and bandwidth of one from benchmark outputs."""
+
+from __future__ import annotations
+
+import math
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import msgspec
+
+from sdsm.base import costs
+from sdsm.calibrate.estimates import LEAST_POINTS, MOST_POINTS, Estimate, Segment, median, pooled, segments
+from sdsm.platform.platform_file import PlatformFileError, properties
+from sdsm.readers.measurement import Measurement, Reading
+
+BANDWIDTHS: Mapping[str, float] = {
+    **{f"{prefix}bps": factor / 8 for prefix, factor in (("", 1.0), ("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12))},
+    **{f"{prefix}Bps": factor for prefix, factor in (("", 1.0), ("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12))},
+}
+#: As the commands in C++ take them (parse_seconds() of models/units.cpp).
+TIMES_US: Mapping[str, float] = {"s": 1e6, "ms": 1e3, "us": 1.0, "ns": 1e-3, "ps": 1e-6, "min": 6e7, "h": 3.6e9}
+MOST_FRAME_BYTES = 1 << 40  # as `sdsm costs` takes it
+SIZES: Mapping[str, float] = {"B": 1.0, "kB": 1e3, "MB": 1e6, "KiB": 1024.0, "MiB": 1048576.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """bandwidth in bytes/us, latency of a link in us. What a message takes of it is the simulator's: sdsm.base.costs."""
+
+    bandwidth: float
+    latency_us: float
+    links: int
+    frame: costs.Frame = field(default_factory=costs.default_frame)
+
+    def wire_bytes(self, size: int) -> int:
+        return costs.message(size, self.frame, self.links).wire_bytes
+
+    def idle_us(self, size: int) -> float:
+        passing = costs.message(size, self.frame, self.links).idle_bytes
+        return passing / self.bandwidth + self.links * self.latency_us
+
+    @property
+    def least_unpadded(self) -> int:
+        """The least payload, in bytes, whose frame needs no padding."""
+        return max(self.frame.minimum - self.frame.overhead, 1)
+
+    @property
+    def fetch_us(self) -> float:
+        """Of a page request and its page."""
+        sizes = costs.sizes()
+        return self.idle_us(sizes.control_bytes) + self.idle_us(sizes.page_bytes)
+
+    @property
+    def bandwidth_bits(self) -> float:
+        """bit/s."""
+        return self.bandwidth * 8e6
+
+
+def quantity(text: str, units: Mapping[str, float]) -> float:
+    """Of "8us" in the base of `units`. Raises ValueError."""
+    for unit in sorted(units, key=len, reverse=True):
+        if text.endswith(unit):
+            value = _number(text.removesuffix(unit)) * units[unit]
+            if not math.isfinite(value) or value < 0:
+                break
+            return value
+    number = _number(text)
+    has_no_unit = math.isfinite(number) and number >= 0
+    raise ValueError(f"'{text}' {'has no unit' if has_no_unit else 'is no quantity'}. Write a number and one of {', '.join(units)}")
+
+
+def _number(text: str) -> float:
+    """NaN for what is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
+def network_of(root: ElementTree.Element, file: str) -> Network:
+    """The reference network of a platform file. Raises PlatformFileError."""
+    given = properties(root)
+    try:
+        bandwidth = quantity(given["reference.bandwidth"], BANDWIDTHS) / 1e6
+        if bandwidth <= 0:
+            raise ValueError("reference.bandwidth is 0")
+        sizes = {
+            name: given.get(f"frame.{name}", f"{default}B")
+            for name, default in msgspec.structs.asdict(costs.default_frame()).items()
+        }
+        for name, text in sizes.items():
+            if not (name == "payload") <= quantity(text, SIZES) <= MOST_FRAME_BYTES:
+                raise ValueError(f"frame.{name} '{text}' is no size of a frame")
+        frame = costs.Frame(*(int(quantity(text, SIZES)) for text in sizes.values()))
+        links = int(given["reference.links"])
+        if not 1 <= links <= 16:
+            raise ValueError("reference.links must be 1 to 16")
+        return Network(bandwidth, quantity(given["reference.latency"], TIMES_US), links, frame)
+    except KeyError as error:
+        raise PlatformFileError(f"{file}: no property {error}. `sdsm check` says what a platform file needs") from None
+    except ValueError as error:
+        raise PlatformFileError(f"{file}: reference network: {error}. Correct the file") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """An estimate, how it came about, and from where."""
+
+    estimate: Estimate
+    how: str
+    sources: tuple[str, ...]
+
+
+def _by_size(measurements: Sequence[Measurement]) -> tuple[list[float], list[float]]:
+    """Sizes above 0 and the time of one message (us), one way."""
+    sizes, times = [], []
+    for m in measurements:
+        size = float(m.keys["message_bytes"])
+        if m.quantity.startswith("bandwidth"):
+            rate = m.in_unit("bit/s")[0]
+            if rate <= 0:
+                continue
+            times.append(size * 8e6 / rate)
+        else:
+            times.append(m.in_unit("us")[0])
+        sizes.append(size)
+    kept = [(s, t) for s, t in zip(sizes, times, strict=True) if t > 0]
+    return [s for s, _ in kept], [t for _, t in kept]
+
+
+def _told(found: Sequence[Segment]) -> str:
+    parts = "; ".join(f"{s.low:.0f} to {s.high:.0f} B: {s.intercept:.4g} us + {s.slope:.4g} us/B" for s in found)
+    return f"{len(found)} straight piece{'s' if len(found) > 1 else ''} by BIC ({parts})"
+
+
+@dataclass(frozen=True)
+class _Curve:
+    """Times of messages (us) over their sizes, from one file. found: the broken line through all; gives_bandwidth: which of
+    its pieces does. small: that through the messages of one frame, whose first piece gives the latency; empty if none.
+    """
+
+    source: str
+    is_one_way: bool  # else the time of each of many that were sent at once
+    sizes: Sequence[float]
+    times: Sequence[float]
+    found: Sequence[Segment] = ()
+    gives_bandwidth: int | None = None
+    small: Sequence[Segment] = ()
+
+
+def _curve(reading: Reading, network: Network) -> _Curve | None:
+    one_way = [m for m in reading.measurements if m.quantity in ("message time, one way", "latency, one way")]
+    windowed = [m for m in reading.measurements if m.quantity == "bandwidth" and "message_bytes" in m.keys]
+    group = one_way or windowed
+    sizes, times = _by_size(group)
+    if not sizes:
+        return None
+    curve = _Curve(f"{reading.file}:{group[0].place.line}", bool(one_way), sizes, times)
+    if len(set(sizes)) < LEAST_POINTS:
+        return curve
+    found = segments(sizes, times)
+    above = [sum(s.low <= size <= s.high and size > network.frame.payload for size in sizes) for s in found]
+    large = max(range(len(found)), key=lambda i: (above[i], i))
+    gives = large if above[large] >= LEAST_POINTS and found[large].slope > 0 else None
+    # Smaller ones are padded to the least frame, larger ones go in several.
+    alone = [(s, t) for s, t in zip(sizes, times, strict=True) if network.least_unpadded <= s <= network.frame.payload]
+    small: Sequence[Segment] = ()
+    if one_way and len({s for s, _ in alone}) >= LEAST_POINTS:
+        small = segments([s for s, _ in alone], [t for _, t in alone])
+    return replace(curve, found=found, gives_bandwidth=gives, small=small)
+
+
+def _intervals(reading: Reading) -> list[Measurement]:
+    return [m for m in reading.measurements if m.quantity == "bandwidth" and "interval" in m.keys]
+
+
+#: How quantities of bandwidth tests begin that tell a round trip beside their own traffic.
+ROUND_TRIP = "round-trip time"
+
+
+def _least_round_trip(reading: Reading) -> tuple[float, int, str] | None:
+    """us, of how many, where."""
+    trips = [m for m in reading.measurements if m.quantity.startswith(ROUND_TRIP)]
+    values = [t for m in trips for t in m.in_unit("us")]
+    return (min(values), len(trips), f"{reading.file}:{trips[0].place.line}") if values else None
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Measured points that `sdsm replay` re-runs, of one straight piece of one file's curve.
+
+    sizes in bytes, times and errors (standard errors; None where nothing tells) in us. is_one_way: else the time of each of
+    many messages sent at once. gives: the parameter that was fitted from them, bandwidth or latency, or None, as a platform
+    file has one straight line for all sizes; about: where the errors are from, or why nothing was fitted.
+    """
+
+    source: str
+    is_one_way: bool
+    sizes: tuple[int, ...]
+    times: tuple[float, ...]
+    errors: tuple[float | None, ...]
+    gives: str | None
+    about: str
+
+
+#: Of a size in a file: iperf3's blocks if it does not tell theirs.
+BLOCK_BYTES = 131072
+
+
+def pieces(readings: Sequence[Reading], network: Network) -> list[Piece]:
+    """What `fit` makes of the same files, point by point.
+
+    No file tells the spread of a single size, so the standard error of a point is the scatter of its piece: the root of the
+    sum of squares of the points about the piece's line, in parts of their times, over n - 2. iperf3's is that of the median
+    over its intervals.
+    """
+    found: list[Piece] = []
+    for reading in readings:
+        curve = _curve(reading, network)
+        if curve is not None:
+            found += _pieces(curve, network)
+        intervals = _intervals(reading)
+        rates = [m.in_unit("bit/s")[0] for m in intervals]
+        if rates and min(rates) > 0:
+            block = next((int(s.value) for s in reading.settings if s.name == "blksize"), BLOCK_BYTES)
+            e = median([block * 8e6 / rate for rate in rates])
+            about = f"errors: of the median over {len(intervals)} intervals"
+            place = f"{reading.file}:{intervals[0].place.line}"
+            found.append(Piece(place, False, (block,), (e.value,), (e.standard_error,), "bandwidth", about))
+        trip = _least_round_trip(reading)
+        if trip is not None:
+            about = "half of the least round trip, taken under load: no message on an idle network"
+            found.append(Piece(trip[2], True, (network.least_unpadded,), (trip[0] / 2,), (None,), None, about))
+    return found
+
+
+def _pieces(curve: _Curve, network: Network) -> list[Piece]:
+    step = -(-len(curve.sizes) // MOST_POINTS)
+    order = sorted(range(len(curve.sizes)), key=lambda i: curve.sizes[i])[::step]
+    taken: set[int] = set()
+    found: list[Piece] = []
+
+    def add(segment: Segment | None, chosen: Sequence[int], gives: str | None, about: str) -> None:
+        sizes = tuple(int(curve.sizes[i]) for i in chosen)
+        times = tuple(curve.times[i] for i in chosen)
+        scatter = None if segment is None else _scatter(segment, sizes, times)
+        errors = tuple(None if scatter is None else scatter * t for t in times)
+        told = about if scatter is None else f"{about}; errors: {scatter:.2%}, the scatter of the points about their piece"
+        found.append(Piece(curve.source, curve.is_one_way, sizes, times, errors, gives, told))
+        taken.update(chosen)
+
+    def within(segment: Segment, low: int = 0, high: float = math.inf) -> list[int]:
+        return [i for i in order if max(segment.low, low) <= curve.sizes[i] <= min(segment.high, high)]
+
+    if curve.small:
+        first = curve.small[0]
+        chosen = within(first, network.least_unpadded, network.frame.payload)
+        add(first, chosen, "latency", "messages of one frame")
+    if curve.gives_bandwidth is not None:
+        segment = curve.found[curve.gives_bandwidth]
+        add(segment, within(segment), "bandwidth", "the piece with the most sizes above one frame")
+    for segment in curve.found:
+        rest = [i for i in within(segment) if i not in taken]
+        if rest:
+            add(segment, rest, None, "gave no parameter: a platform file has one straight line for all sizes")
+    if not curve.found:
+        add(None, order, None, f"gave no parameter: a line needs {LEAST_POINTS} sizes")
+    return found
+
+
+def _scatter(segment: Segment, sizes: Sequence[int], times: Sequence[float]) -> float | None:
+    if len(sizes) <= 2:
+        return None
+    squares = math.fsum(
+        ((segment.intercept + segment.slope * s) / t - 1) ** 2 for s, t in zip(sizes, times, strict=True)
+    )
+    return math.sqrt(squares / (len(sizes) - 2))
+
+
+def fit(readings: Sequence[Reading], network: Network) -> tuple[Fitted | None, Fitted | None]:
+    """Bandwidth on the wire (bit/s) and latency of one link (us), each None where no file tells it.
+
+    `network` gives links and frames, and the bandwidth where only latencies were measured. Of the broken line through times
+    over sizes (estimates.segments), the piece with the most sizes above one frame gives the time of a byte of payload in
+    its slope, and the wire carries (payload + overhead) / payload bytes for it. Of the broken line through the sizes that
+    need no padding and no second frame, the first piece's intercept is what a frame without payload takes: the latencies of
+    all links and the time of its overhead on each. A windowed bandwidth test gives bandwidth alone, and so do iperf3's
+    intervals; its least round trip, halved, gives the latency only where no other file does, as it was taken under load.
+    """
+    rates: list[tuple[Estimate, str, str]] = []
+    empty: list[tuple[Estimate, str, str]] = []
+    round_trips: list[tuple[Estimate, str, str]] = []
+    framing = (network.frame.payload + network.frame.overhead) / network.frame.payload
+    for reading in readings:
+        curve = _curve(reading, network)
+        if curve is not None and curve.gives_bandwidth is not None:
+            found = curve.found[curve.gives_bandwidth]
+            of_slope = 8e6 * framing / found.slope
+            how = f"slope of piece {curve.gives_bandwidth + 1} of {_told(curve.found)}"
+            rates.append((Estimate(of_slope, of_slope * found.slope_error / found.slope, found.points), how, curve.source))
+        if curve is not None and curve.small:
+            first = curve.small[0]
+            how = f"intercept of the messages of one frame, piece 1 of {_told(curve.small)}"
+            empty.append((Estimate(first.intercept, first.intercept_error, first.points), how, curve.source))
+        intervals = _intervals(reading)
+        if intervals:
+            samples = [m.in_unit("bit/s")[0] * framing for m in intervals]
+            rates.append((median(samples), "median of intervals", f"{reading.file}:{intervals[0].place.line}"))
+        trip = _least_round_trip(reading)
+        if trip is not None:
+            value, count, place = trip
+            round_trips.append((Estimate(value / 2, None, count), "half of the least round trip, under load", place))
+
+    rate = _together(rates)
+    whole_way = _together(empty or round_trips)
+    latency = None
+    if whole_way is not None:
+        bandwidth = network.bandwidth if rate is None else rate.estimate.value / 8e6
+        whole = whole_way.estimate
+        each = max(whole.value / network.links - network.frame.overhead / bandwidth, 0.0)
+        error = None if whole.standard_error is None else whole.standard_error / network.links
+        latency = Fitted(Estimate(each, error, whole.samples, whole.batches), whole_way.how, whole_way.sources)
+    return rate, latency
+
+
+def _together(parts: Sequence[tuple[Estimate, str, str]]) -> Fitted | None:
+    if not parts:
+        return None
+    how = " and ".join(dict.fromkeys(how for _, how, _ in parts))
+    return Fitted(pooled([e for e, _, _ in parts]), how, tuple(place for _, _, place in parts))

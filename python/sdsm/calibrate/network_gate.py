@@ -1,0 +1,212 @@
+"""The gate's part for the network: measured times of messages beside those of the simulator, point by point.
+
+The gate checks the points that a parameter was fitted from: the first piece of one-frame messages (latency), the piece with
+the most sizes above one frame (bandwidth), a stream's rate (bandwidth). A piece is a straight line with two coefficients. It
+gave the platform file one of them; the other comes from another piece. So if a point of a piece does not come back, the piece
+is checked once more after its line's error in the coefficient that it did not give is subtracted: an offset where it gave the
+bandwidth, a time per byte where it gave the latency. The user is told, as no parameter has that. Pieces that gave no parameter
+are re-run and shown, not checked.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sdsm.calibrate.estimates import LEAST_POINTS
+from sdsm.calibrate.gate import STANDARD_ERRORS, TOLERANCE
+from sdsm.calibrate.network import Piece
+
+
+def standard_errors(points: int) -> float:
+    """How many standard errors each of `points` points may be off, so that all of them pass as likely as one point passes
+    within two standard errors (Sidak)."""
+    normal = statistics.NormalDist()
+    alone = 2 * normal.cdf(STANDARD_ERRORS) - 1
+    return normal.inv_cdf((1 + alone ** (1 / points)) / 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Times in us. simulated: None where the platform has too few nodes to re-run it; off: its piece's line's error here."""
+
+    size: int
+    measured: float
+    standard_error: float | None
+    simulated: float | None
+    allowed: float
+    off: float = 0.0
+
+    @property
+    def passes(self) -> bool:
+        return self.simulated is not None and abs(self.simulated + self.off - self.measured) <= self.allowed
+
+
+@dataclass(frozen=True)
+class Held:
+    """A piece beside the simulator. parameter: the property that must give it back, None for a piece that is not checked.
+
+    offset_us, us_per_byte: subtracted from the measured points. flow: of the network `simgrid`, for comparison.
+    """
+
+    piece: Piece
+    parameter: str | None
+    points: tuple[Point, ...]
+    flow: tuple[float | None, ...]
+    offset_us: float = 0.0
+    us_per_byte: float = 0.0
+
+    @property
+    def failures(self) -> list[Point]:
+        return [p for p in self.points if not p.passes] if self.parameter else []
+
+    @property
+    def passes(self) -> bool:
+        return not self.failures
+
+    @property
+    def worst(self) -> Point:
+        """The point that is furthest off, relative to its allowance."""
+        return max(
+            self.points,
+            key=lambda p: math.inf if p.simulated is None else abs(p.simulated + p.off - p.measured) / p.allowed,
+        )
+
+    @property
+    def range(self) -> str:
+        low, high = min(self.piece.sizes), max(self.piece.sizes)
+        return f"{low} B" if low == high else f"{low} to {high} B"
+
+
+def hold(
+    pieces: Sequence[Piece], owner: str, simulated: Mapping[str, float], flow: Mapping[str, float]
+) -> list[Held]:
+    """owner: `reference` or `link`, whose bandwidth and latency these are. simulated, flow: of `sdsm replay`, us."""
+    return [_hold(piece, owner, simulated, flow) for piece in pieces]
+
+
+def _hold(piece: Piece, owner: str, simulated: Mapping[str, float], flow: Mapping[str, float]) -> Held:
+    names = [f"network.{size}" if piece.is_one_way else f"network.stream.{size}" for size in piece.sizes]
+    factor = standard_errors(len(names))
+    points = tuple(
+        Point(size, time, error, simulated.get(name), max(TOLERANCE * time, factor * (error or 0.0)))
+        for name, size, time, error in zip(names, piece.sizes, piece.times, piece.errors, strict=True)
+    )
+    parameter = None if piece.gives is None else f"{owner}.{piece.gives}"
+    held = Held(piece, parameter, points, tuple(flow.get(name) for name in names))
+    if held.passes or len(points) < LEAST_POINTS or any(p.simulated is None for p in points):
+        return held
+    # Least squares in parts of the times, as the piece's line was fitted.
+    powers = [1.0 if piece.gives == "bandwidth" else float(p.size) for p in points]
+    residuals = [p.measured - (p.simulated or 0.0) for p in points]
+    weights = [1 / p.measured**2 for p in points]
+    coefficient = math.fsum(w * x * r for w, x, r in zip(weights, powers, residuals, strict=True)) / math.fsum(
+        w * x * x for w, x in zip(weights, powers, strict=True)
+    )
+    shifted = tuple(
+        Point(p.size, p.measured, p.standard_error, p.simulated, p.allowed, coefficient * x)
+        for p, x in zip(points, powers, strict=True)
+    )
+    if piece.gives == "bandwidth":
+        return Held(piece, parameter, shifted, held.flow, offset_us=coefficient)
+    return Held(piece, parameter, shifted, held.flow, us_per_byte=coefficient)
+
+
+def failure(held: Held) -> str:
+    """One line for a piece that does not pass."""
+    if any(p.simulated is None for p in held.points):
+        return (
+            f"{held.piece.source}: the base file's cluster has no two hosts, so {held.parameter} stays unproved. "
+            "Give one with more"
+        )
+    p = held.worst
+    simulated = (p.simulated or 0.0) + p.off
+    return (
+        f"{held.piece.source}: {held.parameter} does not give back {len(held.failures)} of {len(held.points)} times of "
+        f"messages of {held.range} (worst at {p.size} B: {p.measured:.4g} us measured, {simulated:.4g} us simulated, "
+        f"{p.allowed:.3g} us allowed)"
+    )
+
+
+def notes(held: Sequence[Held]) -> list[str]:
+    """What must reach the user of pieces that pass: what the platform file cannot hold."""
+    told = []
+    for one in held:
+        if one.parameter is None or not one.passes:
+            continue
+        what = f"{one.piece.source}: messages of {one.range} take"
+        if one.offset_us:
+            told.append(
+                f"{what} {one.offset_us:+.4g} us beside the platform's line, which has the latency of messages of one frame; "
+                f"{one.parameter} is checked by what they take beyond that"
+            )
+        if one.us_per_byte:
+            told.append(
+                f"{what} {one.us_per_byte:+.4g} us a byte beside the platform's line, which has the bandwidth of long messages; "
+                f"{one.parameter} is checked by what they take beyond that"
+            )
+    proved = {one.parameter.rpartition(".")[2] for one in held if one.parameter}
+    others = [one for one in held if one.parameter is None]
+    if others:
+        points = sum(len(one.points) for one in others)
+        told.append(
+            f"{points} measured times of messages gave no parameter (a platform file has one straight line for all sizes): "
+            "re-run and shown, but not checked"
+        )
+        unproved = {"bandwidth", "latency"} - proved
+        if len(unproved) == 1 and proved:
+            told.append(f"no measured time checks the network's {unproved.pop()}")
+    return told
+
+
+def document(held: Sequence[Held]) -> list[dict[str, Any]]:
+    """For the JSON report."""
+    return [
+        {
+            "source": one.piece.source,
+            "is_one_way": one.piece.is_one_way,
+            "parameter": one.parameter,
+            "about": one.piece.about,
+            "offset_us": one.offset_us,
+            "us_per_byte": one.us_per_byte,
+            "passes": one.passes if one.parameter else None,
+            "points": [
+                {
+                    "bytes": p.size,
+                    "measured_us": p.measured,
+                    "standard_error_us": p.standard_error,
+                    "simulated_us": p.simulated,
+                    "simgrid_us": flow,
+                    "allowed_us": p.allowed if one.parameter else None,
+                    "passes": p.passes if one.parameter else None,
+                }
+                for p, flow in zip(one.points, one.flow, strict=True)
+            ],
+        }
+        for one in held
+    ]
+
+
+def table(held: Sequence[Held]) -> str:
+    """For the terminal: one line for each piece, of the point that is furthest off."""
+    lines = [
+        "",
+        (
+            f"{'messages re-run':<26}{'points':>8}{'worst at, B':>13}{'measured, us':>14}{'simulated, us':>15}"
+            f"{'allowed':>11}  proves"
+        ),
+    ]
+    for one in held:
+        p = one.worst
+        shown = "not re-run" if p.simulated is None else f"{p.simulated + p.off:.4f}"
+        allowed = f"{p.allowed:.4f}" if one.parameter else ""
+        kind = "" if one.piece.is_one_way else "stream, "
+        mark = "" if one.passes else "  FAILS"
+        lines.append(
+            f"{kind + one.range:<26}{len(one.points):>8}{p.size:>13}{p.measured:>14.4f}{shown:>15}{allowed:>11}"
+            f"  {one.parameter or 'nothing'}{mark}"
+        )
+    return "\n".join(lines)

@@ -1,0 +1,112 @@
+"""The JSON report of a calibration, and its table for the terminal."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from sdsm.calibrate import network_gate
+from sdsm.calibrate.barrier_shape import Choice
+from sdsm.calibrate.fit import Fit
+from sdsm.calibrate.gate import Row
+from sdsm.calibrate.measured_platform import plain
+from sdsm.calibrate.network_gate import Held
+from sdsm.calibrate.parameters import Parameter
+
+FORMAT = "sdsm-calibration"
+VERSION = 1
+
+
+def digest(path: str) -> str | None:
+    try:
+        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    except OSError:
+        return None
+
+
+def check(row: Row) -> dict[str, Any]:
+    return {
+        "name": row.name,
+        "parameters": list(row.parameters),
+        "measured_us": row.measured.value,
+        "standard_error_us": row.measured.standard_error,
+        "samples": row.measured.samples,
+        "simulated_us": row.simulated,
+        "allowed_us": row.allowed,
+        "passes": row.passes,
+        "sources": list(row.sources),
+    }
+
+
+def shape(choice: Choice) -> dict[str, Any]:
+    """left_out: each layout beside what either shape makes of it from the others."""
+    return {
+        "shape": choice.shape,
+        "kind": choice.kind,
+        "how": choice.how,
+        "left_out": [
+            {"layout": str(one.layout), "measured_us": one.measured, "predicted_us": dict(one.predicted)}
+            for one in choice.left_out
+        ],
+    }
+
+
+def document(
+    fit: Fit | None,
+    parameters: Sequence[Parameter],
+    base: str | None,
+    files: Mapping[str, str],
+    gate: Sequence[Row],
+    held_out: Mapping[str, Any] | None,
+    jitter: float | None,
+    notes: Sequence[str],
+    network: Sequence[Held] = (),
+) -> dict[str, Any]:
+    """files: by name, their format. network: the gate's messages by size."""
+    passes = all(row.passes for row in gate) and all(one.passes for one in network)
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "base": base,
+        "files": [{"file": name, "format": kind, "sha256": digest(name)} for name, kind in files.items()],
+        "parameters": [asdict(p) for p in parameters],
+        "covariance": [{"of": list(pair), "value": value} for pair, value in (fit.covariance if fit else {}).items()],
+        "not_in_the_platform_file": [asdict(p) for p in (fit.extras if fit else {}).values()],
+        "jitter": jitter,
+        "barrier_shape": None if fit is None else shape(fit.barrier_shape),
+        "gate": {
+            "passes": passes,
+            "rows": [check(row) for row in gate],
+            "network": network_gate.document(network),
+        }
+        if gate or network
+        else None,
+        "hold_out": held_out,
+        "notes": list(notes),
+    }
+
+
+def table(parameters: Sequence[Parameter], gate: Sequence[Row]) -> str:
+    """For the terminal."""
+    lines = [f"{'parameter':<26}{'value':>14} {'unit':<6}{'standard error':>15}{'samples':>9}  is"]
+    for p in parameters:
+        error = "" if p.standard_error is None else f"{p.standard_error:.3g}"
+        lines.append(
+            f"{p.name:<26}{plain(p.value):>14} {p.unit if p.unit != '1' else '':<6}{error:>15}{p.samples or '':>9}  {p.kind}"
+        )
+    if gate:
+        lines += [
+            "",
+            f"{'re-run in the simulator':<26}{'measured, us':>14}{'simulated, us':>15}{'difference':>12}{'allowed':>11}",
+        ]
+        for row in gate:
+            shown = f"{row.simulated:.4f}" if row.simulated is not None else "not re-run"
+            difference = f"{row.difference:+.4f}" if row.difference is not None else ""
+            mark = "" if row.passes else "  FAILS"
+            lines.append(
+                f"{row.name:<26}{row.measured.value:>14.4f}{shown:>15}{difference:>12}{row.allowed:>11.4f}{mark}"
+            )
+    return "\n".join(lines)

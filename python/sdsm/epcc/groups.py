@@ -1,0 +1,193 @@
+"""EPCC runs from any number of files, put together where they measured the same thing."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from sdsm.calibrate.pooling import Pooled, RunSummary, pool, spread_of_runs, weighted_mean
+from sdsm.epcc.clock import megahertz
+from sdsm.readers import ReadError
+from sdsm.readers.epcc import ENVIRONMENT, HALF_WIDTH_SDS, Block, Run
+
+#: Settings under which results can be put together only if they are equal. Delay lengths are tuned anew in each run.
+COMPARED = ("test time", "delay time", "iterations per thread")
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """Where runs were made: what was told about it, and the suite. Runs of different environments are never pooled."""
+
+    platform: str = ""
+    os: str = ""
+    compiler: str = ""
+    clock: str = ""
+    suite: str = ""
+    file: str = ""  # where files are to be kept apart; "measured" or "predicted" where some are predicted
+
+    @property
+    def clock_mhz(self) -> float | None:
+        return megahertz(self.clock) if self.clock else None
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What results must share to be put together."""
+
+    environment: Environment
+    threads: int
+    program: str
+    directive: str
+    size_kind: str  # "chunk", "array_size" or ""
+    size: int  # 0 where there is none
+    occurrence: int
+    is_reference: bool
+
+    @property
+    def label(self) -> str:
+        name = self.directive if self.occurrence == 1 else f"{self.directive} (no. {self.occurrence})"
+        if self.is_reference:  # each program has its own, under the same name
+            return f"{name} ({self.program})"
+        return f"{name} {self.size}" if self.size_kind else name
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One directive under one key, over all its runs. Microseconds."""
+
+    key: Key
+    time: Pooled
+    time_half_width: float | None
+    overhead: float | None
+    overhead_half_width: float | None
+    overhead_sd_runs: float | None
+    median_overhead: float | None  # median of the runs' medians; versions before 4.0 print none
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """All groups, with the order of directives that the files have, and what the user must be told."""
+
+    groups: tuple[Group, ...]
+    environments: tuple[Environment, ...]
+    files: tuple[tuple[str, int], ...]  # name, number of runs
+    warnings: tuple[str, ...]
+
+
+MEASURED, PREDICTED = "measured", "predicted"
+
+
+def collect(
+    files: Mapping[str, Sequence[Run]], told: Mapping[str, str], apart: bool = False, predicted: Container[str] = ()
+) -> Collection:
+    """Groups of all runs of all files (by name).
+
+    told: platform, os, compiler, clock as given by options; they hold for runs whose file does not say. Raises
+    ReadError if a file says something else, or has a run without its number of threads. apart: only runs of one file
+    are put together. predicted: the files whose times are predictions; they are kept apart from all others.
+    """
+    members: dict[Key, list[tuple[str, Run, Block]]] = {}
+    warnings: list[str] = []
+    for file, runs in files.items():
+        kept_as = file if apart else ""
+        if predicted:
+            kept_as = PREDICTED if file in predicted else MEASURED
+        for run in runs:
+            environment = replace(_environment(file, run, told, warnings), file=kept_as)
+            if run.threads is None:
+                raise ReadError(
+                    file, run.line, "a run without banner: its number of threads is not known. Give the whole output"
+                )
+            for block in run.blocks:
+                kind, size = block.size or ("", 0)
+                name = block.name if block.is_reference else block.directive
+                key = Key(environment, run.threads, run.program, name, kind, size, block.occurrence, block.is_reference)
+                members.setdefault(key, []).append((file, run, block))
+    warnings += _settings_that_differ(members.values())
+    groups = tuple(_group(key, blocks) for key, blocks in members.items())
+    environments = tuple(dict.fromkeys(key.environment for key in members))
+    return Collection(
+        groups, environments, tuple((file, len(runs)) for file, runs in files.items()), tuple(dict.fromkeys(warnings))
+    )
+
+
+def _environment(file: str, run: Run, told: Mapping[str, str], warnings: list[str]) -> Environment:
+    values = {}
+    for name in ENVIRONMENT:
+        in_file, by_option = run.environment.get(name, ""), told.get(name, "")
+        if in_file and by_option and _plain(name, in_file) != _plain(name, by_option):
+            raise ReadError(
+                file, run.line, f"the file says {name} {in_file!r}, the option {by_option!r}. Take one of them back"
+            )
+        values[name] = in_file or by_option
+    assumed = run.setting("assumed clock")
+    if not values["clock"] and isinstance(assumed, (int, float)):
+        values["clock"] = f"{assumed:g} MHz"
+        warnings.append(
+            f"{file}:{run.line}: the clock, {assumed:g} MHz, is what schedbench was built to assume. --clock corrects"
+        )
+    if values["clock"]:
+        try:
+            megahertz(values["clock"])
+        except ValueError as error:
+            raise ReadError(file, run.line, f"{error}. Correct the line '# clock:'") from None
+    suite = f"EPCC {run.suite}{' Fortran' if run.is_fortran else ''}"
+    return Environment(**values, suite=suite)
+
+
+def _plain(name: str, text: str) -> object:
+    if name == "clock":
+        try:
+            return megahertz(text)
+        except ValueError:
+            return text
+    return text
+
+
+def _settings_that_differ(pooled: Iterable[Sequence[tuple[str, Run, Block]]]) -> list[str]:
+    warnings = []
+    for blocks in pooled:
+        for name in COMPARED:
+            values = {run.setting(name): f"{file}:{run.line}" for file, run, _ in blocks}
+            if len(values) > 1:
+                listed = ", ".join(f"{value} ({place})" for value, place in values.items())
+                warnings.append(
+                    f"runs are put together that differ in {name}: {listed}. Give them apart unless that is meant"
+                )
+    return warnings
+
+
+def _group(key: Key, members: Sequence[tuple[str, Run, Block]]) -> Group:
+    blocks = [block for _, _, block in members]
+    time = pool([_summary(block) for block in blocks])
+    weights = [block.samples for block in blocks]
+    overheads = [block.overhead for block in blocks if block.overhead is not None]
+    overhead = weighted_mean(overheads, weights) if overheads else None
+    medians = [block.median_overhead for block in blocks if block.median_overhead is not None]
+    return Group(
+        key=key,
+        time=time,
+        time_half_width=_half_width(time.sd_samples),
+        overhead=overhead,
+        overhead_half_width=_overhead_half_width(time, blocks) if overheads else None,
+        overhead_sd_runs=spread_of_runs(overheads, overhead) if overhead is not None else None,
+        median_overhead=statistics.median(medians) if medians else None,
+    )
+
+
+def _half_width(*deviations: float | None) -> float | None:
+    known = [deviation for deviation in deviations if deviation is not None]
+    return HALF_WIDTH_SDS * sum(known) if len(known) == len(deviations) else None
+
+
+def _overhead_half_width(time: Pooled, blocks: Sequence[Block]) -> float | None:
+    references = [block.reference for block in blocks if block.reference is not None]
+    if len(references) == len(blocks):
+        return _half_width(time.sd_samples, pool([_summary(reference) for reference in references]).sd_samples)
+    # A file that holds no reference: what it printed stands, as long as there is only that.
+    return blocks[0].overhead_half_width if len(blocks) == 1 else None
+
+
+def _summary(block: Block) -> RunSummary:
+    return RunSummary(block.samples, block.mean, block.standard_deviation, block.minimum, block.maximum, block.outliers)

@@ -1,0 +1,248 @@
+"""Plots of overhead against number of threads, chunk size or array size: a panel per directive."""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sdsm.epcc.groups import Collection, Environment, Group
+from sdsm.epcc.tables import UNIT_SIGNS, factor
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+AXES = {"threads": "threads", "chunk": "chunk size (iterations)", "array_size": "array size (elements)"}
+COLUMNS = 3
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A drawn figure, what it is called in file names, and a sentence for those who cannot see it."""
+
+    name: str
+    title: str
+    figure: Figure
+
+    @cached_property
+    def svg(self) -> bytes:
+        """The figure as SVG, the same bytes from the same data."""
+        drawing = io.BytesIO()
+        self.figure.savefig(drawing, format="svg", facecolor="white", metadata={"Date": None, "Creator": None})
+        return drawing.getvalue()
+
+
+@dataclass(frozen=True, slots=True)
+class _Point:
+    x: int
+    overhead: float
+    spread: float  # SD over runs, 0 for one run
+
+
+_Lines = dict[str, list[_Point]]
+
+
+def draw(collection: Collection, unit: str, by: str = "auto") -> list[Plot]:
+    """A figure for the directives of each kind that the runs hold.
+
+    by: "threads", "chunk" or "array_size" is what overhead is drawn against; "auto" takes a directive's own size, else
+    threads. Directives all measured at one point only share one figure of their overheads side by side. Returns no
+    figure for a key that no result has. Raises ValueError as tables.factor does.
+    """
+    groups = [group for group in collection.groups if group.overhead is not None]
+    labels = _labels(collection.environments)
+    plots = []
+    for program in dict.fromkeys(group.key.program for group in groups):
+        for axis in AXES:
+            chosen = [group for group in groups if group.key.program == program and _axis(group, by) == axis]
+            panels = _panels(chosen, axis, unit, labels)
+            if not panels:
+                continue
+            xs = {point.x for lines in panels.values() for points in lines.values() for point in points}
+            if len(xs) > 1:
+                title, figure = _against(panels, axis, unit)
+            else:
+                title, figure = _side_by_side(panels, axis, unit, xs.pop())
+            # Laid out once, not again in every format that it is saved in.
+            figure.get_layout_engine().execute(figure)  # type: ignore[union-attr]
+            figure.set_layout_engine(None)
+            plots.append(Plot(f"{program}-{axis.replace('_', '-')}", f"{program}: {title}", figure))
+    return plots
+
+
+def _axis(group: Group, by: str) -> str | None:
+    own = group.key.size_kind
+    if by == "auto":
+        return own or "threads"
+    return by if by in ("threads", own) else None
+
+
+def _labels(environments: Sequence[Environment]) -> dict[Environment, str]:
+    """What tells each environment from the others, and no more; of files the name without folder if that does."""
+    names = [field.name for field in fields(Environment)]
+    telling = [name for name in names if len({getattr(environment, name) for environment in environments}) > 1]
+    files = {environment.file: Path(environment.file).name for environment in environments}
+    if len(set(files.values())) < len(files):
+        files = {file: file for file in files}
+    labels = {}
+    for environment in environments:
+        told = [files[environment.file] if name == "file" else getattr(environment, name) for name in telling]
+        labels[environment] = ", ".join(text for text in told if text)
+    return labels
+
+
+def _panels(groups: Sequence[Group], axis: str, unit: str, labels: Mapping[Environment, str]) -> dict[str, _Lines]:
+    panels: dict[str, _Lines] = {}
+    for group in groups:
+        key = group.key
+        by = factor(key.environment, unit)
+        told = []
+        if axis != "threads":
+            told.append(f"{key.threads} thread{'s' if key.threads > 1 else ''}")
+        elif key.size_kind:
+            told.append(f"{key.size_kind.replace('_', ' ')} {key.size}")
+        if labels[key.environment]:
+            told.append(labels[key.environment])
+        name = key.directive if key.occurrence == 1 else f"{key.directive} (no. {key.occurrence})"
+        assert group.overhead is not None
+        point = _Point(
+            key.threads if axis == "threads" else key.size, group.overhead * by, (group.overhead_sd_runs or 0.0) * by
+        )
+        panels.setdefault(name, {}).setdefault(", ".join(told), []).append(point)
+    for lines in panels.values():
+        for points in lines.values():
+            points.sort(key=lambda point: point.x)
+    return panels
+
+
+def _against(panels: dict[str, _Lines], axis: str, unit: str) -> tuple[str, Figure]:
+    from sdsm.plot import style
+
+    columns = min(COLUMNS, len(panels))
+    rows = math.ceil(len(panels) / columns)
+    most_lines = max(len(lines) for lines in panels.values())
+    figure = style.new_figure(3.4 * columns + 0.4, (2.5 + 0.15 * most_lines) * rows + 1.0)
+    grid = figure.subplots(rows, columns, squeeze=False)
+    cells = [axes for line in grid for axes in line]
+    for axes, (name, lines) in zip(cells, panels.items(), strict=False):
+        axes.set_title(name, parse_math=False)
+        for index, (label, points) in enumerate(lines.items()):
+            _line(axes, points, label, index)
+        _scale(axes, lines, axis)
+        axes.set_xlabel(AXES[axis])
+        axes.set_ylabel(f"overhead [{UNIT_SIGNS[unit]}]")
+        style.light_grid(axes)
+        if len(lines) > 1:
+            style.legend_below(axes, fontsize=7)
+    for axes in cells[len(panels) :]:
+        axes.set_visible(False)
+    against = AXES[axis].partition(" (")[0]
+    title = f"overhead against {'number of threads' if axis == 'threads' else against}"
+    style.heading(
+        figure,
+        title.capitalize(),
+        "Mean over all samples of all runs; bars, where there are several runs: SD over the runs",
+    )
+    return title, figure
+
+
+def _line(axes: Axes, points: Sequence[_Point], label: str, index: int) -> None:
+    from sdsm.plot import style
+
+    colours = (style.BLUE, style.VERMILION, style.GREEN, style.PURPLE, style.ORANGE, style.SKY, style.INK, style.GREY)
+    bars = [point.spread for point in points]
+    axes.errorbar(
+        [point.x for point in points],
+        [point.overhead for point in points],
+        yerr=bars if any(bars) else None,
+        label=label,
+        color=colours[index % len(colours)],
+        marker="os^Dv<>p"[(index + index // len(colours)) % 8],  # another pairing when the colours begin again
+        markersize=3.5,
+        linewidth=1.2,
+        capsize=2.0,
+    )
+
+
+def _scale(axes: Axes, lines: _Lines, axis: str) -> None:
+    """Sizes double or triple from one to the next, so a logarithmic axis spaces them evenly."""
+    from matplotlib.ticker import NullLocator
+
+    xs = sorted({point.x for points in lines.values() for point in points})
+    if axis != "threads" or xs[-1] > 16:
+        axes.set_xscale("log", base=3 if axis == "array_size" else 2)
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
+    else:
+        axes.set_xticks(xs)
+    ys = [point.overhead for points in lines.values() for point in points]
+    if min(ys) > 0 and max(ys) > 100 * min(ys):
+        axes.set_yscale("log")
+    elif min(ys) < 0:
+        axes.axhline(0.0, color="#8A8A8A", linewidth=0.8)
+
+
+def _side_by_side(panels: dict[str, _Lines], axis: str, unit: str, x: int) -> tuple[str, Figure]:
+    from sdsm.plot import style
+
+    names = list(panels)
+    labels = list(dict.fromkeys(label for lines in panels.values() for label in lines))
+    figure = style.new_figure(7.2, 0.26 * len(names) * max(1.0, 0.6 * len(labels)) + 1.5 + 0.15 * len(labels))
+    axes = figure.subplots()
+    colours = (style.BLUE, style.VERMILION, style.GREEN, style.PURPLE, style.ORANGE, style.SKY, style.INK, style.GREY)
+    for index, label in enumerate(labels):
+        shift = (index - (len(labels) - 1) / 2) * min(0.25, 0.8 / len(labels))
+        rows = [(row + shift, panels[name][label][0]) for row, name in enumerate(names) if label in panels[name]]
+        bars = [point.spread for _, point in rows]
+        axes.errorbar(
+            [point.overhead for _, point in rows],
+            [row for row, _ in rows],
+            xerr=bars if any(bars) else None,
+            fmt="os^Dv<>p"[index % 8],
+            color=colours[index % len(colours)],
+            label=label,
+            markersize=4.0,
+            capsize=2.0,
+        )
+    axes.set_yticks(range(len(names)), names)
+    axes.invert_yaxis()
+    _scale_side_by_side(axes, [point for lines in panels.values() for points in lines.values() for point in points])
+    axes.set_xlabel(f"overhead [{UNIT_SIGNS[unit]}]")
+    style.light_grid(axes, "x")
+    if labels != [""]:
+        style.legend_below(axes, fontsize=7)
+    what = {
+        "threads": f"{x} thread{'s' if x > 1 else ''}",
+        "chunk": f"chunk size {x}",
+        "array_size": f"array size {x}",
+    }[axis]
+    title = f"overhead, {what}"
+    style.heading(
+        figure,
+        title.capitalize(),
+        "Mean over all samples of all runs; bars, where there are several runs: SD over the runs",
+    )
+    return title, figure
+
+
+def _scale_side_by_side(axes: Axes, points: Sequence[_Point]) -> None:
+    """Some are about nothing or below it, others a thousand times as long: linear around 0, logarithmic beyond."""
+    from sdsm.plot import style
+
+    lowest = min(point.overhead - point.spread for point in points)
+    highest = max(point.overhead + point.spread for point in points)
+    if lowest > 0:
+        axes.set_xscale("log")
+        axes.set_xlim(lowest / 1.5, highest * 1.5)
+        return
+    sizes = sorted(abs(point.overhead) for point in points)
+    typical = sizes[len(sizes) // 4] or sizes[-1] or 1.0
+    linear = 10.0 ** math.ceil(math.log10(typical))
+    axes.set_xscale("symlog", linthresh=linear)
+    axes.set_xlim(min(lowest * 1.5, -0.3 * linear), max(highest * 1.5, 1.2 * linear))
+    axes.axvline(0.0, color=style.GREY, linewidth=0.8)

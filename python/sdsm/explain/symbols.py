@@ -1,0 +1,76 @@
+"""What a program's symbol table names: variables that share pages, and critical sections."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.constants import P_FLAGS, SH_FLAGS
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+from sdsm.explain.source import demangled, is_newer
+
+PAGE_BYTES = 4096
+#: gcc makes a variable of each name of a critical section, whose address tells sections apart.
+CRITICAL = ".gomp_critical_user_"
+
+
+@dataclass(frozen=True)
+class Variable:
+    """begin, end: in the file's own addresses."""
+
+    name: str
+    begin: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Symbols:
+    """end: of the pages of the program's variables, in the file's own addresses."""
+
+    variables: tuple[Variable, ...]
+    end: int
+
+    def criticals(self) -> tuple[str, ...]:
+        """Names of critical sections."""
+        return tuple(sorted(one.name.removeprefix(CRITICAL) for one in self.variables if one.name.startswith(CRITICAL)))
+
+    def on_page(self, page: int, pages: int) -> tuple[str, ...]:
+        """Variables that lie there, if only in part, by address. page: of the program's globals, which are so many."""
+        begin = self.end - (pages - page) * PAGE_BYTES
+        there = (one for one in self.variables if one.begin < begin + PAGE_BYTES and one.end > begin)
+        return tuple(one.name for one in there if not one.name.startswith(CRITICAL))
+
+    def at(self, byte: int, pages: int) -> str:
+        """The variable that has this byte of the program's globals, which are so many pages; empty if no symbol tells."""
+        address = self.end - pages * PAGE_BYTES + byte
+        return next((one.name for one in self.variables if one.begin <= address < one.end), "")
+
+
+def symbols_of(program: str, traced: float) -> Symbols | None:
+    """traced: when it was, s since 1970. None of a program that has changed since, has no symbols or is damaged."""
+    if not Path(program).is_file() or is_newer(program, traced):
+        return None
+    try:
+        with Path(program).open("rb") as file:
+            elf = ELFFile(file)
+            written = [one for one in elf.iter_segments("PT_LOAD") if one["p_flags"] & P_FLAGS.PF_W]
+            end = max((one["p_vaddr"] + one["p_memsz"] for one in written), default=0)
+            found = sorted(_symbols(elf), key=lambda one: one.begin)
+    except (ELFError, OSError, ValueError):
+        return None
+    names = demangled(one.name for one in found)
+    variables = tuple(Variable(names[one.name], one.begin, one.end) for one in found)
+    return Symbols(variables, (end + PAGE_BYTES - 1) // PAGE_BYTES * PAGE_BYTES) if variables and end else None
+
+
+def _symbols(elf: ELFFile) -> Iterator[Variable]:
+    """What has a size and lies in a section that the program writes."""
+    written = {number for number, one in enumerate(elf.iter_sections()) if one["sh_flags"] & SH_FLAGS.SHF_WRITE}
+    table = elf.get_section_by_name(".symtab")
+    for symbol in table.iter_symbols() if isinstance(table, SymbolTableSection) else ():
+        if symbol["st_size"] and symbol["st_shndx"] in written and symbol["st_info"]["type"] != "STT_TLS":
+            yield Variable(symbol.name, symbol["st_value"], symbol["st_value"] + symbol["st_size"])

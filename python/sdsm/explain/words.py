@@ -1,0 +1,133 @@
+"""An explanation for a terminal."""
+
+from __future__ import annotations
+
+from sdsm.base.run_result import why_extrapolated
+from sdsm.explain.explanation import NOTABLE, Explanation, Outcome
+from sdsm.explain.memory import Array
+
+#: Lines of each table; files hold all.
+MOST_ARRAYS, MOST_TOUCHES, MOST_TERMS = 8, 3, 8
+#: Variables of a page.
+MOST_NAMES = 8
+#: Of a line of source.
+MOST_SIGNS = 60
+
+
+def text(explanation: Explanation) -> str:
+    return "\n".join(
+        [
+            verdict(explanation),
+            "",
+            *_account(explanation),
+            *_memory(explanation),
+            *_findings(explanation),
+            *_outcomes(explanation),
+            *(["", *explanation.notes] if explanation.notes else []),
+        ]
+    )
+
+
+def verdict(explanation: Explanation) -> str:
+    """Whether it pays, what costs most, and what would help most."""
+    time_s, computing_s = explanation.result.makespan_s, explanation.result.computing_s
+    layout = explanation.point.layout
+    if computing_s > time_s:
+        told = f"{_times(computing_s / time_s)} as fast as its computing on one processor ({computing_s:.4g} s)"
+    elif computing_s > 0:
+        told = f"{_times(time_s / computing_s)} as long as its computing on one processor ({computing_s:.4g} s)"
+    else:
+        told = "without any computing"
+    term, most_s = explanation.terms[0]
+    words = [f"{layout}: {time_s:.4g} s, {told}.", f"What takes most is {term}: {most_s / time_s:.1%}."]
+    lacking = explanation.result.extrapolated
+    if lacking:
+        words.append(f"It is {why_extrapolated(lacking)}.")
+    other = explanation.other_shape()
+    if other is not None and other.time_s is not None:
+        words.append(f"Its barriers are modelled: {other.alternative.what} would make it {other.time_s:.4g} s.")
+    best = explanation.best()
+    if best is not None and best.time_s is not None:
+        words.append(f"Of what you can choose, {best.alternative.what} makes it {best.time_s:.4g} s, {best.gain:.2f} times as fast.")
+        if best.is_extrapolated:
+            words.append("(That is extrapolated likewise.)" if best.extrapolated == lacking else f"(That is {why_extrapolated(best.extrapolated)}.)")
+    elif explanation.outcomes:
+        words.append("Nothing that you can choose makes it 5% faster.")
+    return " ".join(words)
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:,.0f} times" if ratio >= 10 else f"{ratio:.2f} times"
+
+
+def _shown(source: str) -> str:
+    return f"`{source}`" if len(source) <= MOST_SIGNS else f"`{source[:MOST_SIGNS]}...`"
+
+
+def _account(explanation: Explanation) -> list[str]:
+    lines = ["Where the time goes, mean over threads"]
+    time_s = explanation.result.makespan_s
+    for term, value_s in explanation.terms[:MOST_TERMS]:
+        lines.append(f"  {term:<46} {value_s:>10.4g} s {value_s / time_s:>6.1%}")
+    baselines = explanation.baselines()
+    if baselines:
+        lines += ["", "What it would be without queues"]
+        lines += [f"  {what:<46} {value_s:>10.4g} s {value_s / time_s:>6.1%}" for what, value_s in baselines]
+    return lines
+
+
+def _memory(explanation: Explanation) -> list[str]:
+    if not explanation.arrays:
+        return ["", "No page cost anything: nothing was shared between nodes."]
+    lines = ["", "Which memory costs it: faults and diffs, all threads together"]
+    for array in explanation.arrays[:MOST_ARRAYS]:
+        share = array.cost_s / explanation.all_threads_s
+        lines.append(f"  {array.cost_s:>9.4g} s {share:>6.1%}  {array.title}")
+        lines += [f"{'':21}{line}" for line in _about(array)]
+    left = explanation.arrays[MOST_ARRAYS:]
+    if left:
+        lines.append(f"  {sum(one.cost_s for one in left):>9.4g} s         {len(left)} more")
+    if not explanation.has_sites:
+        lines.append("  Trace with `sdsm trace --lines` (and compile with -g) to see which lines touch it.")
+    return lines
+
+
+def _about(array: Array) -> list[str]:
+    several = array.written_apart + array.written_together
+    lines = []
+    if array.line is not None and array.line.text:
+        lines.append(_shown(array.line.text))
+    size = f"{array.pages} pages, placement {array.placement.replace('_', '-')}; " if array.pages else ""
+    lines.append(
+        f"{size}{array.faults} faults, {array.fetches} of them fetch a page; {array.diffs} diffs; "
+        f"{array.written_by_one} pages written by one thread, {several} by several"
+    )
+    for page, names in array.variables.items():
+        told = ", ".join(names[:MOST_NAMES]) + (f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else "")
+        lines.append(f"page {page} ({array.page_costs_s[page]:.3g} s) has {told or 'no variable that has a name'}")
+    for touch in array.touches[:MOST_TOUCHES]:
+        shown = f"  {_shown(touch.text)}" if touch.text else ""
+        lines.append(f"touched at {touch.place}: {touch.reads} reads, {touch.writes} writes{shown}")
+    return lines
+
+
+def _findings(explanation: Explanation) -> list[str]:
+    if not explanation.findings:
+        return []
+    return ["", f"What stands out (at least {NOTABLE:.0%} of all time)", *(f"  - {one}." for one in explanation.findings)]
+
+
+def _outcomes(explanation: Explanation) -> list[str]:
+    if not explanation.outcomes:
+        return []
+    choices = [one for one in explanation.outcomes if one.alternative.is_choice]
+    others = [one for one in explanation.outcomes if not one.alternative.is_choice]
+    lines = ["", "What else you can choose, simulated", *map(_outcome, choices)]
+    return [*lines, "", "What it depends on: other machines, simulated", *map(_outcome, others)]
+
+
+def _outcome(one: Outcome) -> str:
+    if one.time_s is None:
+        return f"  {one.alternative.what:<49} not simulated: {one.why}"
+    marked = f" ({why_extrapolated(one.extrapolated)})" if one.is_extrapolated else ""
+    return f"  {one.alternative.what:<49} {one.time_s:>10.4g} s  {one.gain:>6.2f} times as fast{marked}"

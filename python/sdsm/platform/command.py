@@ -1,0 +1,142 @@
+"""sdsm platform: the command line."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import xml.etree.ElementTree as ElementTree
+from dataclasses import dataclass
+from pathlib import Path
+
+from sdsm.base import places
+from sdsm.base.children import CommandFailed, CommandRunner
+from sdsm.base.command_line import BadInput, Parser, command, file_name, platform_name, whole
+from sdsm.base.output_file import check_outputs, print_or_write
+from sdsm.base.places import PLATFORMS
+from sdsm.calibrate.measured_platform import commentable
+from sdsm.platform import platform_check
+from sdsm.platform.networks import NETWORKS, Network, described
+from sdsm.platform.platform_file import Blank, Comment, Element, Node, costs, parse, platform_text, prop
+from sdsm.readers.text import unreadable
+
+COSTS = "one-machine.xml"
+MOST_NODES, MOST_CORES = 65536, 4096  # as platforms/file/ takes them
+SPEED_IS = "host.speed-is"
+TIME_LIMIT_S = 600.0
+
+DESCRIPTION = """\
+Write the platform file of a cluster, planned or real, from its number of nodes and the kind of its network.
+
+The costs of faults, messages, barriers and locks come from another platform, with the network on which they were measured:
+the simulator puts the time of messages on the new network in place of that on the old one. A layout whose barriers and locks
+were not measured gets modelled ones, and `sdsm simulate` says so. Messages keep the processor time of the software that was
+measured, such as TCP: a network that does without it, as InfiniBand can, gains more than this shows."""
+
+EPILOG = """\
+examples:
+  sdsm platform new --nodes 64 --network 25gbe -o cluster.xml
+  sdsm check cluster.xml && sdsm simulate 64.trace -p cluster.xml -n 64
+  sdsm platform new --nodes 16 --cores 2 --network gigabit --from p3-score -o p3-gigabit.xml
+  sdsm platform --list
+
+Exit status: 0 done, 1 the file could not be written, 2 bad usage or input."""
+
+ABOUT = """\
+{nodes} nodes on {title}, made by sdsm platform new (nodes {nodes}, network {name}, from {source}).
+Costs of the nodes, and the network on which they were measured (reference.*), are those of {source}."""
+
+
+def parser() -> argparse.ArgumentParser:
+    p = Parser(prog="sdsm platform", description=DESCRIPTION, epilog=EPILOG)
+    p.add_argument("what", nargs="?", choices=("new",), help="new: write a platform file")
+    p.add_argument("--nodes", type=whole(1, MOST_NODES), metavar="N", help="nodes of the cluster")
+    p.add_argument("--network", choices=[one.name for one in NETWORKS], help="kind of network; --list tells their figures")
+    p.add_argument(
+        "--from", dest="source", type=platform_name, default=PLATFORMS / COSTS, metavar="PLATFORM",
+        help=f"platform whose nodes these are, a file or one of sdsm's own (default: {COSTS}, this project's DSM on a machine of today)",
+    )  # fmt: skip
+    p.add_argument(
+        "--speed-of", type=file_name, metavar="TRACE",
+        help="trace that was made on such a node: the speed that it tells, and host.speed-is, are for --from-host-speed (default: as in PLATFORM)",
+    )  # fmt: skip
+    p.add_argument("--cores", type=whole(1, MOST_CORES), metavar="C", help="processors of a node (default: as in PLATFORM)")
+    p.add_argument("-o", "--output", type=file_name, default=Path("-"), metavar="FILE", help="default: stdout")
+    p.add_argument("--list", action="store_true", help="list the networks with figures and sources, and end")
+    return p
+
+
+@command
+def main(arguments: list[str] | None = None) -> int:
+    """Returns the exit status."""
+    options = parser().parse_args(arguments)
+    if options.list:
+        print(described())
+        return 0
+    if options.what is None or options.nodes is None or options.network is None:
+        raise BadInput("which cluster? Name its nodes and network: sdsm platform new --nodes 64 --network 25gbe -o FILE")
+    check_outputs([options.output], [options.source, *([options.speed_of] if options.speed_of else [])])
+    try:
+        root = parse(options.source)
+    except OSError as error:
+        advice = "Give a platform file, or the name of one of sdsm's own"
+        raise BadInput(f"{options.source}: {unreadable(error, advice)}") from None
+    network = next(one for one in NETWORKS if one.name == options.network)
+    speed = None if options.speed_of is None else measured_speed(options.speed_of)
+
+    def of(nodes: int) -> str:
+        return new_platform(root, options.source.name, nodes, network, options.cores, speed)
+
+    try:
+        # Costs are the same on any number of nodes, and tens of thousands take minutes to check.
+        platform_check.check_text(places.PROGRAMS, of(min(options.nodes, 2)), CommandRunner())
+    except BadInput as error:
+        raise BadInput(f"{options.source}: on that cluster its costs make no platform: {error}") from None
+    print_or_write(options.output, of(options.nodes))
+    return 0
+
+
+@dataclass(frozen=True)
+class Speed:
+    """flops: operations per second that one processor did in sdsm's loop. source: of it, for a comment."""
+
+    flops: int
+    source: str
+
+
+def measured_speed(trace: Path) -> Speed:
+    """Of the machine that made the trace. Raises BadInput."""
+    try:
+        told = CommandRunner().run([str(places.PROGRAMS / "sdsm"), "trace", "info", str(trace), "--json", "-"], TIME_LIMIT_S)
+    except CommandFailed as error:
+        raise BadInput(f"--speed-of: {error.said or error}") from None
+    header = json.loads(told)["header"]
+    if not header["speed_flops"]:
+        raise BadInput(f"--speed-of {trace} does not keep how fast its machine was, as it is of an older sdsm. Trace the program again")
+    return Speed(header["speed_flops"], f"measured by sdsm trace on {commentable(header['machine'])}")
+
+
+def _costs(root: ElementTree.Element, speed: Speed | None) -> list[Node]:
+    if speed is None:
+        return costs(root)
+    left = [one for one in costs(root) if not (isinstance(one, Element) and one.attributes.get("id") == SPEED_IS)]
+    return [*left, Blank(), Comment(f"The hosts' speed: {speed.source}."), prop(SPEED_IS, "measured")]
+
+
+def new_platform(
+    root: ElementTree.Element, source: str, nodes: int, network: Network, cores: int | None, speed: Speed | None = None
+) -> str:
+    """The file's text. root: of the platform file `source`, whose costs and processors the nodes have."""
+    host = next((one for one in root.iter() if one.tag in ("host", "cluster")), ElementTree.Element("host"))
+    core = host.get("core", "1") if cores is None else str(cores)
+    nodes_and_cables = Element(
+        "cluster",
+        {
+            "id": "nodes", "prefix": "node-", "suffix": "", "radical": f"0-{nodes - 1}",
+            "speed": host.get("speed", "1Gf") if speed is None else f"{speed.flops}f", "core": core,
+            "bw": network.bandwidth, "lat": network.latency,
+        },
+    )  # fmt: skip
+    told = f"Each node has a full-duplex cable to the switch.\nbw: {network.bandwidth_from}.\nlat: {network.latency_from}."
+    body = [*_costs(root, speed), Blank(), Comment(told), nodes_and_cables]
+    about = ABOUT.format(nodes=nodes, title=network.title, name=network.name, source=commentable(source))
+    return platform_text(about, f"{network.name}-{nodes}", body)

@@ -1,0 +1,142 @@
+"""How all figures look, and how they are saved: the same bytes from the same data."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator, StrMethodFormatter
+from matplotlib.transforms import ScaledTranslation
+
+from sdsm.base.output_file import write_output
+
+# Okabe and Ito's palette: told apart with every common form of colour blindness.
+BLUE = "#0072B2"
+SKY = "#56B4E9"
+GREEN = "#009E73"
+YELLOW = "#F0E442"
+ORANGE = "#E69F00"
+VERMILION = "#D55E00"
+PURPLE = "#CC79A7"
+INK = "#222222"
+GREY = "#8A8A8A"
+PALE = "#D9D9D9"
+
+PUBLISHED = VERMILION
+PREDICTED = BLUE
+
+_SETTINGS: dict[str, Any] = {
+    "font.family": "DejaVu Sans",
+    "font.size": 9.0,
+    "axes.titlesize": 9.5,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.labelcolor": INK,
+    "axes.edgecolor": GREY,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "legend.frameon": False,
+    "figure.dpi": 100,
+    # Text stays text in SVG; a fixed salt keeps its identifiers the same from run to run.
+    "svg.fonttype": "none",
+    "svg.hashsalt": "sdsm",
+}
+
+
+def new_figure(width_in: float, height_in: float) -> Figure:
+    """An empty figure in the project's style, drawn without a display."""
+    matplotlib.use("Agg")
+    matplotlib.rcParams.update(_SETTINGS)  # type: ignore[arg-type]
+    return Figure(figsize=(width_in, height_in), layout="constrained")
+
+
+def heading(figure: Figure, title: str, explanation: str) -> None:
+    """A title and a sentence that says how to read the figure, left-aligned above all panels."""
+    height_in = figure.get_size_inches()[1]
+    lines = explanation.count("\n") + 1
+    top = 1.0 - (0.52 + 0.17 * lines) / height_in
+    figure.get_layout_engine().set(rect=(0.0, 0.0, 1.0, top))  # type: ignore[union-attr, call-arg]
+    figure.text(0.012, 1.0 - 0.12 / height_in, title, fontsize=12, fontweight="bold", va="top")
+    figure.text(0.012, 1.0 - 0.40 / height_in, explanation, fontsize=8.5, color="#555555", va="top", linespacing=1.35)
+
+
+def light_grid(axes: Axes, axis: str = "y") -> None:
+    """Thin lines behind the data along one axis."""
+    axes.grid(True, axis=axis, color="#E6E6E6", linewidth=0.7)  # type: ignore[arg-type]
+    axes.set_axisbelow(True)
+
+
+#: With numbers, of an axis.
+LEAST_TICKS = 3
+#: What marked points of a figure are.
+EXTRAPOLATED = "some costs were not measured for that layout, but extrapolated."
+HOLLOW = f"Hollow points: {EXTRAPOLATED}"
+
+
+def logarithmic_y(axes: Axes, low: float, high: float) -> None:
+    """From low to high, with numbers at 1, 2 and 5; over a short range, which has too few of these, at round numbers."""
+    axes.set_yscale("log")
+    axes.set_ylim(low, high)
+    ticks = LogLocator(subs=(1, 2, 5))
+    has_enough = sum(low <= one <= high for one in ticks.tick_values(low, high)) >= LEAST_TICKS
+    axes.yaxis.set_major_locator(ticks if has_enough else MaxNLocator(5))
+    axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axes.yaxis.set_minor_locator(NullLocator())
+
+
+#: Of a name that stands beside an axis.
+MOST_SIGNS = 60
+
+
+def short(name: str) -> str:
+    """A name beside an axis must leave room for the drawing."""
+    return name if len(name) <= MOST_SIGNS else f"{name[: MOST_SIGNS - 3]}..."
+
+
+def legend_below(axes: Axes, of: Axes | None = None, fontsize: float = 8.0, columns: int = 1) -> None:
+    """Below the panel and its axis label, where it covers no data: of its lines, or those of another. What users named is
+    text, and no formula."""
+    below = axes.transAxes + ScaledTranslation(0, -0.42, axes.get_figure().dpi_scale_trans)  # type: ignore[union-attr]
+    handles, labels = (of or axes).get_legend_handles_labels()
+    legend = axes.legend(
+        handles, labels, loc="upper left", bbox_to_anchor=(0, 0), bbox_transform=below, borderaxespad=0, fontsize=fontsize,
+        ncols=columns,
+    )  # fmt: skip
+    for text in legend.get_texts():
+        text.set_parse_math(False)
+
+
+#: Of each format: what keeps dates and versions out, so that the same figure is the same bytes.
+_METADATA: dict[str, dict[str, Any]] = {
+    "png": {"Software": None},
+    "svg": {"Date": None, "Creator": None},
+    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+}
+
+
+def write_figure(figure: Figure, path: Path) -> None:
+    """In the format that the name's ending tells: png, svg or pdf. Raises OSError."""
+    write_output(path, drawing(figure, path.suffix[1:]))
+
+
+def drawing(figure: Figure, ending: str) -> bytes:
+    """ending: png, svg or pdf."""
+    out = io.BytesIO()
+    figure.savefig(out, format=ending, dpi=160, facecolor="white", metadata=_METADATA[ending])
+    return out.getvalue()
+
+
+def save(figure: Figure, folder: Path, name: str) -> list[Path]:
+    """Writes NAME.png and NAME.svg. Returns their paths. Raises OSError."""
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = [folder / f"{name}.{ending}" for ending in ("png", "svg")]
+    for path in paths:
+        write_figure(figure, path)
+    return paths

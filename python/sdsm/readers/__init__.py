@@ -1,0 +1,64 @@
+"""Readers of benchmark outputs. `read` recognises a file's format by its content.
+
+A new format is one module here with NAME, SEEN, `recognises(text)` and `read(text)`, and a line in FORMATS.
+"""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import Protocol, cast
+
+from sdsm.readers.measurement import Measurement, Place, ReadError, Reading, Setting, Spread
+from sdsm.readers.text import Text, load
+
+__all__ = [
+    "FORMATS",
+    "Format",
+    "Measurement",
+    "Place",
+    "ReadError",
+    "Reading",
+    "Setting",
+    "Spread",
+    "formats",
+    "read",
+    "read_text",
+]
+
+
+class Format(Protocol):
+    """What a reader module offers."""
+
+    NAME: str
+    SEEN: bool  # was it tried on real outputs, or is it read from a description alone?
+
+    def recognises(self, source: Text) -> bool: ...
+
+    def read(self, source: Text) -> Reading: ...
+
+
+#: Modules here.
+FORMATS = ("epcc", "lat_mem_rd", "iperf3", "netpipe", "osu", "jiajia", "microbench", "run_result")
+
+
+def formats() -> tuple[Format, ...]:
+    """Imported when they are asked for: most commands read none of them, and start faster."""
+    return tuple(cast(Format, importlib.import_module(f"{__name__}.{name}")) for name in FORMATS)
+
+
+def read(path: Path | str) -> Reading:
+    """Everything in a file ("-": standard input). Raises ReadError with file and line, or OSError."""
+    return read_text(load(path))
+
+
+def read_text(source: Text) -> Reading:
+    """Everything in a text. Raises ReadError."""
+    known = formats()
+    candidates = [module for module in known if module.recognises(source)]
+    if len(candidates) == 1:
+        return candidates[0].read(source)
+    if candidates:
+        claimed = " and ".join(module.NAME for module in candidates)
+        source.refuse(1, f"looks like {claimed} at once. Give each benchmark's output in a file of its own")
+    source.refuse(1, f"the output of no benchmark that is known here ({'; '.join(module.NAME for module in known)}). Give such an output as it was printed")

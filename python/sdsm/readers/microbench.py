@@ -1,0 +1,207 @@
+"""Reader of what `sdsm microbench -o FILE` writes, and of what the program it runs, build/microbench, prints by itself.
+
+The former is recognised by `"format": "sdsm-microbench"`: samples in nanoseconds by layout and quantity, what homes
+took to serve pages, and the bare system's samples (quantities that begin with `system.`). The latter is one object of
+lists of samples, recognised by their names, and tells no layout.
+
+Seen: both.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NoReturn
+
+from sdsm.base import costs
+from sdsm.microbench import command as microbench
+from sdsm.readers.measurement import Key, Measurement, Reading, Setting
+from sdsm.readers.text import Text
+
+NAME = "sdsm microbench"
+SEEN = True
+WORD_BYTES = 4
+#: Faults one by one.
+SINGLE = "RUMR.single"
+#: What an own page's first write costs behind its trap, which leaves caches cold: one sample a run.
+COLD = "WROH.cold"
+#: Of an own page's first write, what the trap takes before and after its handler: one sample a run.
+TRAP = "WROH.trap"
+#: What a page's first fetch by a node takes longer than later ones: one sample a run.
+FIRST_COPY = "RUMR.first-copy"
+#: What a first write of an own page takes longer than later ones: one sample a run.
+FIRST_WRITE = "WROH.first-write"
+#: Of two measurements, which may lie below 0 by chance.
+DIFFERENCES = (COLD, FIRST_COPY, FIRST_WRITE)
+#: Faults whose home's thread waits.
+WAITING = "RUMR.waiting"
+#: What each takes from a home that computes.
+HOME = "RUMR.home"
+#: Times of one piece of work on all processors at once, and from piece to piece.
+PACE, PACE_EVERY = "pace", "pace.every"
+#: Faults in a row, whose mean is a sample: of outputs that do not tell it; where all nodes act at once.
+OLD_BURST, OLD_BURST_TOGETHER = 16, 64
+MOST_BURST = 1 << 20
+
+_OTHER_QUANTITY = re.compile(r"barrier(?:\.(?:dirty|apart)[0-9]+)?|lock|release\.[0-9]+|RUMR\.(?:single|home|waiting|first|first-copy)|WROH\.(?:cold|trap|first|again|first-write)|WUMR\.first|WROL\.first|pace(?:\.every)?|stream\.(?:alone|together)")
+
+
+def recognises(source: Text) -> bool:
+    if not source.looks_like_json:
+        return False
+    document = source.json
+    if not isinstance(document, dict):
+        return False
+    if "format" in document:
+        return document["format"] == microbench.FORMAT
+    return any(isinstance(samples, list) and _is_quantity(name) for name, samples in document.items())
+
+
+def read(source: Text) -> Reading:
+    """Every sample, in ns, in the order written. Keys: nodes, threads_per_node, emulated; rounds: of how
+    many runs, one after the other and of equal length, the samples are; burst: of how many pages in a row a fault's are, if
+    that is not OLD_BURST. Raises ReadError."""
+    if "format" in source.json:
+        return _Document(source).read()
+    samples = {name: values for name, values in source.json.items() if name != "burst"}
+    measurements = _quantities(source, samples, (), "", _burst(source, source.json, samples, ()))
+    return Reading(source.file, NAME, tuple(measurements))
+
+
+def _is_quantity(name: str) -> bool:
+    return name in costs.fault_names() or _OTHER_QUANTITY.fullmatch(name) is not None
+
+
+class _Document:
+    """What `sdsm microbench` wrote."""
+
+    def __init__(self, source: Text) -> None:
+        self.source = source
+        self.document: dict[str, Any] = source.json
+        self.measurements: list[Measurement] = []
+        self.settings: list[Setting] = []
+        self.keys: dict[str, Key] = {}
+
+    def read(self) -> Reading:
+        for name, wanted in (("version", microbench.VERSION), ("unit", "ns")):
+            found = self.document.get(name)
+            if found != wanted or isinstance(found, bool):
+                self.refuse(f"{name} is {str(found)[:40]!r}, where {wanted} is known. Measure again", name)
+        machine = self.document.get("machine")
+        for name in machine if isinstance(machine, dict) else ():
+            self.setting("machine", name)
+        for name in ("emulated", "transport"):
+            self.setting(name)
+        emulated = self.document.get("emulated")
+        if isinstance(emulated, str):
+            self.keys["emulated"] = emulated
+        elif emulated is not None:
+            self.refuse(
+                f"emulated is {str(emulated)[:40]!r}, no platform file. Correct or leave out the file", "emulated"
+            )
+        layouts = self.document.get("layouts")
+        if not isinstance(layouts, dict) or not layouts:
+            self.refuse("no layout was measured. Measure again", "layouts")
+        for name, part in layouts.items():
+            self.layout(name, part)
+        if "system" in self.document:
+            samples = self.samples(self.document["system"], "system")
+            self.measurements += _quantities(self.source, samples, ("system", "samples_ns"), "system.", {})
+        return Reading(self.source.file, NAME, tuple(self.measurements), tuple(self.settings))
+
+    def layout(self, name: str, part: Any) -> None:
+        path = ("layouts", name)
+        samples = self.samples(part, *path)
+        try:
+            told = microbench.layout(name)
+        except ValueError as error:
+            self.refuse(f"{error}. Correct or leave out the file", *path)
+        for member, wanted in (("nodes", told.nodes), ("threads_per_node", told.threads_per_node)):
+            if part.get(member) != wanted:
+                self.refuse(
+                    f"{member} of layout {name} is {str(part.get(member))[:40]!r}. Leave out the file", *path, member
+                )
+        rounds = part.get("rounds", 1)
+        if not isinstance(rounds, int) or isinstance(rounds, bool) or not 1 <= rounds <= microbench.MOST_SAMPLES:
+            self.refuse(f"rounds is {str(rounds)[:40]!r}, no number of runs. Correct or leave out the file", *path, "rounds")
+        for quantity, values in samples.items():
+            if isinstance(values, list) and len(values) % rounds:
+                self.refuse(
+                    f"rounds is {rounds}, but {len(values)} samples of {quantity} are not {rounds} runs' of equal length. Measure again",
+                    *path,
+                    "rounds",
+                )
+        burst = _burst(self.source, part, samples, path)
+        keys: dict[str, Key] = {"nodes": told.nodes, "threads_per_node": told.threads_per_node, **self.keys, **burst}
+        if rounds > 1:
+            keys["rounds"] = rounds
+        self.measurements += _quantities(self.source, samples, (*path, "samples_ns"), "", keys)
+        if "pages_served" in part or "page_service_s" in part:
+            served = self.number(part, "pages_served", *path)
+            time = self.number(part, "page_service_s", *path)
+            place = self.source.at(self.source.json_line(*path, "pages_served"))
+            self.measurements.append(Measurement("pages served", (served,), "1", "count", place, keys=keys))
+            place = self.source.at(self.source.json_line(*path, "page_service_s"))
+            self.measurements.append(Measurement("page service", (time,), "s", "sum", place, int(served), keys=keys))
+
+    def samples(self, part: Any, *path: str) -> dict[str, Any]:
+        samples = part.get("samples_ns") if isinstance(part, dict) else None
+        if not isinstance(samples, dict) or not samples:
+            self.refuse(f"{path[-1]} has no samples_ns by quantity. Measure again", *path)
+        return samples
+
+    def setting(self, *path: str) -> None:
+        value: Any = self.document
+        for name in path:
+            value = value.get(name)
+        if isinstance(value, (int, float, str)) and not isinstance(value, bool):
+            self.settings.append(Setting(path[-1], value, "1", self.source.at(self.source.json_line(*path))))
+
+    def number(self, part: dict[str, Any], name: str, *path: str) -> float:
+        value = part.get(name)
+        if not _is_amount(value):
+            self.refuse(f"{name} is {str(value)[:40]!r}, no such number. Correct or leave out the file", *path, name)
+        return value  # type: ignore[return-value]
+
+    def refuse(self, what: str, *path: str) -> NoReturn:
+        self.source.refuse(self.source.json_line(*path), what)
+
+
+def _burst(source: Text, part: dict[str, Any], samples: dict[str, Any], path: tuple[str, ...]) -> dict[str, Key]:
+    """The key of it. Raises ReadError."""
+    burst = part.get("burst", OLD_BURST_TOGETHER if part.get("together") is True else OLD_BURST)
+    if not isinstance(burst, int) or isinstance(burst, bool) or not 1 <= burst <= MOST_BURST:
+        source.refuse(source.json_line(*path, "burst"), f"burst is {str(burst)[:40]!r}, no number of pages. Correct or leave out the file")
+    singles = samples.get(SINGLE)
+    if "burst" in part and isinstance(singles, list) and len(singles) % burst:
+        source.refuse(
+            source.json_line(*path, "burst"), f"{len(singles)} samples of {SINGLE} are no bursts of {burst} pages. Measure again"
+        )
+    return {} if burst == OLD_BURST else {"burst": burst}
+
+
+def _quantities(
+    source: Text, samples: dict[str, Any], path: tuple[str, ...], prefix: str, keys: dict[str, Key]
+) -> list[Measurement]:
+    """One measurement for each list of samples below `path`. Raises ReadError where there is something else."""
+    measurements = []
+    for name, values in samples.items():
+        line = source.json_line(*path, name)
+        if not isinstance(values, list) or not values:
+            source.refuse(line, f"{name} is no list of samples. Give the benchmark's own output")
+        for index, value in enumerate(values):
+            may_be_below = name in DIFFERENCES and isinstance(value, (int, float)) and value < 0
+            if not _is_amount(-value if may_be_below else value):
+                what = (
+                    f"sample {index + 1} of {name} is {str(value)[:40]!r}, no time in ns. Correct or leave out the file"
+                )
+                source.refuse(source.json_line(*path, name, index), what)
+        words = name.removeprefix("release.")
+        if words != name and words.isdigit() and int(words) > (most := costs.sizes().page_bytes // WORD_BYTES):
+            source.refuse(line, f"{name}: a page has {most} words. Correct or leave out the file")
+        place = source.at(line)
+        measurements.append(Measurement(prefix + name, tuple(values), "ns", "samples", place, len(values), keys=keys))
+    return measurements
+
+
+def _is_amount(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < 1e18

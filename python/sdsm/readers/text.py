@@ -1,0 +1,240 @@
+"""A file as its readers see it: text within bounds, lines, numbers and JSON with the line of each value."""
+
+from __future__ import annotations
+
+import errno
+import json
+import math
+import os
+import re
+import stat
+import sys
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, BinaryIO, NoReturn
+
+from sdsm.readers.measurement import Place, ReadError
+
+#: Beyond these no benchmark prints, and a wrong file (a disk image, a log without line ends) is told at once.
+LIMIT_BYTES = 64 << 20
+#: What a trace of sdsm's begins with.
+TRACE_BEGINS = b"\x89SDSM\r\n\x1a"
+NAME_AN_OUTPUT = "Name a benchmark's output"
+LIMIT_LINE = 2_000
+LIMIT_VALUES = 2_000_000  # of a JSON document
+LIMIT_NESTED = 64  # objects and lists around one of its values; what reads them calls itself
+
+#: A decimal number as C's %f and Fortran's F print it, short enough to be finite. ASCII digits only: \d would take
+#: those of any script.
+NUMBER = r"[+-]?(?:[0-9]{1,20}(?:\.[0-9]{0,20})?|\.[0-9]{1,20})"
+COUNT = r"[0-9]{1,15}"
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x85\u2028\u2029]")
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[][{},:]|[^][{},:"\s]+|\n')
+
+Path_in_document = tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class Text:
+    """The text of a file and the name that errors give it."""
+
+    file: str
+    text: str
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """Lines without their ends. Raises ReadError at one that is longer than any benchmark prints."""
+        lines = self.text.split("\n")
+        for number, line in enumerate(lines, start=1):
+            if len(line) > LIMIT_LINE:
+                self.refuse(
+                    number,
+                    f"a line of {len(line)} characters (no benchmark prints more than {LIMIT_LINE}). "
+                    "Give the benchmark's own output",
+                )
+        return lines
+
+    @cached_property
+    def plain_lines(self) -> list[str]:
+        """Lines with single blanks between words and none around them: quickly matched, however many there were."""
+        return [" ".join(line.split()) for line in self.lines]
+
+    def at(self, line: int) -> Place:
+        return Place(self.file, line)
+
+    def refuse(self, line: int, what: str) -> NoReturn:
+        raise ReadError(self.file, line, what)
+
+    @cached_property
+    def looks_like_json(self) -> bool:
+        return self.text.lstrip()[:1] in ("{", "[")
+
+    @cached_property
+    def json(self) -> Any:
+        """The document. Raises ReadError where it is no JSON, names a member twice, or holds a number out of range."""
+
+        def unique(members: list[tuple[str, Any]]) -> dict[str, Any]:
+            document = dict(members)
+            if len(document) != len(members):
+                names = [name for name, _ in members]
+                twice = next(name for name in names if names.count(name) > 1)
+                raise _Refused(f"{twice!r} is there twice in one object (which of them holds?)", twice)
+            return document
+
+        def refused_constant(name: str) -> NoReturn:
+            raise _Refused(f"{name} is no JSON number (and no measured value)", name)
+
+        too_deep = "nested too deeply"
+        if self.text.count(",") > LIMIT_VALUES:
+            self.refuse(1, f"more than {LIMIT_VALUES} values, which no benchmark writes. Name its output")
+        try:
+            document = json.loads(self.text, object_pairs_hook=unique, parse_constant=refused_constant, parse_float=_finite)
+            if "\\u" in self.text:
+                json.dumps(document, ensure_ascii=False).encode()
+        except json.JSONDecodeError as error:
+            self.refuse(error.lineno, f"not JSON ({error.msg}, column {error.colno}). Give the file as it was written")
+        except _Refused as error:
+            self.refuse(self._line_of(error.needle), f"{error}. Correct or leave out the file")
+        except UnicodeEncodeError as error:
+            half = f"\\u{ord(error.object[error.start]):04x}"
+            line = self.text.count("\n", 0, max(self.text.lower().rfind(half), 0)) + 1
+            self.refuse(line, f"{half} is half of a character. Give the file as it was written")
+        except (RecursionError, ValueError):
+            self.refuse(1, f"{too_deep}, or a number too long for any benchmark. Give the file as it was written")
+        level = [document]
+        for _ in range(LIMIT_NESTED):
+            level = [
+                below
+                for value in level
+                if isinstance(value, (dict, list))
+                for below in (value.values() if isinstance(value, dict) else value)
+            ]
+            if not level:
+                return document
+        self.refuse(1, f"{too_deep}. Give the file as it was written")
+
+    def _line_of(self, needle: str) -> int:
+        position = self.text.rfind(needle)
+        return self.text.count("\n", 0, max(position, 0)) + 1
+
+    @cached_property
+    def json_lines(self) -> dict[Path_in_document, int]:
+        """Line of each value of the JSON document, by its path of member names and positions."""
+        assert self.json is not None
+        lines: dict[Path_in_document, int] = {}
+        path: list[str | int] = []
+        line = 1
+        expects_name = [False]  # one entry per open bracket, the document itself first
+        for match in _TOKEN.finditer(self.text):
+            token = match[0]
+            if token == "\n":
+                line += 1
+            elif token in "}]":
+                expects_name.pop()
+                path.pop()
+            elif token == ",":
+                if isinstance(path[-1], int):
+                    path[-1] += 1
+                else:
+                    expects_name[-1] = True
+            elif token == ":":
+                continue
+            elif expects_name[-1]:
+                path[-1] = json.loads(token)
+                expects_name[-1] = False
+            else:
+                lines[tuple(path)] = line
+                if token == "{":
+                    expects_name.append(True)
+                    path.append("")
+                elif token == "[":
+                    expects_name.append(False)
+                    path.append(0)
+        return lines
+
+    def json_line(self, *path: str | int) -> int:
+        """Line of the value at `path`, or of the nearest thing around it that there is."""
+        while path and path not in self.json_lines:
+            path = path[:-1]
+        return self.json_lines.get(path, 1)
+
+
+class _Refused(ValueError):
+    def __init__(self, what: str, needle: str) -> None:
+        super().__init__(what)
+        self.needle = needle
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise _Refused(f"{text} is beyond what a number can hold", text)
+    return value
+
+
+def half_digit(number: str) -> float:
+    """Half of the last digit of a number printed without exponent: what rounding may have moved it by."""
+    _, dot, decimals = number.partition(".")
+    return 0.5 * 10.0 ** -len(decimals) if dot else 0.5
+
+
+def agree(first: float, second: float, tolerance: float) -> bool:
+    """Whether two printed values can be the same but for rounding; a hair is left for binary arithmetic."""
+    return abs(first - second) <= 1.01 * tolerance + 1e-9 * max(abs(first), abs(second))
+
+
+class NoInput(OSError):
+    """Neither a file nor a pipe. Its strerror says what to name instead."""
+
+
+def unreadable(error: OSError, advice: str) -> str:
+    """Why load() failed, and what to do: `advice`, unless the error itself tells."""
+    reason = error.strerror or str(error)
+    return reason if isinstance(error, NoInput) else f"{reason}. {advice}"
+
+
+def open_input(path: Path | str, advice: str) -> BinaryIO:
+    """advice: what to do about what is neither a file nor a pipe, which raises NoInput. Raises OSError."""
+    # O_NONBLOCK: opening a pipe that nobody writes to must not wait for ever.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    mode = os.fstat(descriptor).st_mode
+    if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode)):
+        os.close(descriptor)
+        what = "a folder. Name the files in it" if stat.S_ISDIR(mode) else f"neither a file nor a pipe. {advice}"
+        raise NoInput(errno.EINVAL, what, str(path))
+    os.set_blocking(descriptor, True)
+    return open(descriptor, "rb")
+
+
+def load(path: Path | str, advice: str = NAME_AN_OUTPUT) -> Text:
+    """The text of a file, or of standard input for "-". advice: what to do about a file that is nothing of the kind.
+
+    Raises ReadError if it is empty, larger than LIMIT_BYTES or no UTF-8 text, OSError if it cannot be opened, and NoInput if
+    it is neither a file nor a pipe (a device might never end).
+    """
+    name = str(path)
+    if name == "-":
+        name = "standard input"
+        content = sys.stdin.buffer.read(LIMIT_BYTES + 1)
+    else:
+        with open_input(path, advice) as file:
+            content = file.read(LIMIT_BYTES + 1)
+    if len(content) > LIMIT_BYTES:
+        raise ReadError(name, 1, f"more than {LIMIT_BYTES >> 20} MiB, which is the most that is read. {advice}")
+    if content.startswith(TRACE_BEGINS):
+        raise ReadError(name, 1, f"a trace. {advice}")
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ReadError(name, line, f"not text (byte 0x{content[error.start]:02x}). {advice}") from None
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n")
+    control = _CONTROL.search(text)
+    if control:
+        line = text.count("\n", 0, control.start()) + 1
+        raise ReadError(name, line, f"not text (character 0x{ord(control[0]):02x}). {advice}")
+    if not text.strip():
+        raise ReadError(name, 1, f"empty, as if what writes it had been stopped. {advice}")
+    return Text(name, text)

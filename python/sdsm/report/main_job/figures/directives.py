@@ -1,0 +1,59 @@
+"""Overheads of EPCC's directives on the simulated cluster, by layout."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matplotlib.figure import Figure
+
+from sdsm.plot import style
+from sdsm.report.main_job.directives import DirectiveRow
+
+NAME = "directives"
+
+COLOURS = (style.SKY, style.GREEN, style.BLUE, style.ORANGE, style.VERMILION)
+MARKERS = "osD^v"
+
+
+def draw(rows: Sequence[DirectiveRow]) -> Figure | None:
+    """A row for each directive, a mark for each layout; None if nothing was predicted. What is not above 0.1 us is left out."""
+    done = [row for row in rows if row.predicted_us is not None and row.predicted_us > 0.1]
+    if not done:
+        return None
+    names = list(dict.fromkeys(row.directive for row in done))
+    figure = style.new_figure(7.2, 1.6 + 0.34 * len(names))
+    axes = figure.subplots()
+    for place, layout in enumerate(dict.fromkeys(row.layout for row in rows)):
+        of = [row for row in done if row.layout == layout]
+        axes.plot(
+            [row.predicted_us or 0.0 for row in of],
+            [names.index(row.directive) for row in of],
+            color=COLOURS[place % len(COLOURS)],
+            marker=MARKERS[place % len(MARKERS)],
+            markersize=5,
+            linestyle="none",
+            label=layout,
+        )
+        given = [row for row in of if row.given_us]
+        axes.plot(
+            [row.given_us or 0.0 for row in given],
+            [names.index(row.directive) for row in given],
+            marker="|",
+            markersize=13,
+            color=style.INK,
+            linestyle="none",
+            label="given [WR-env]" if place == 0 else None,
+        )
+    axes.set_xscale("log")
+    axes.set_yticks(range(len(names)), names)
+    axes.invert_yaxis()
+    axes.set_xlabel("overhead [µs]")
+    style.light_grid(axes, "x")
+    handles, labels = axes.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(handles), fontsize=8)
+    style.heading(
+        figure,
+        "What a directive costs on the simulated cluster",
+        "Printed by EPCC's program itself; nodes x threads per node. Barriers and locks were given, the rest is predicted.",
+    )
+    return figure

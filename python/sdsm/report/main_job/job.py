@@ -1,0 +1,337 @@
+"""The main job, in order: traces one at a time, simulations two at a time, tables, figures.
+
+A failed run costs its own lines and no others. Whatever ended is on disk: each trace and each simulation's JSON as soon
+as it is there, tables and figures also after a Ctrl-C, of what was done by then.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from sdsm.base.children import CommandFailed, CommandRunner, Stopped
+from sdsm.base.output_file import csv_text
+from sdsm.base.progress import Progress
+from sdsm.base.published import FOLDER
+from sdsm.base.tracing import Tracer
+from sdsm.report.main_job import directives, plan, protocols, tables, v1280
+from sdsm.report.main_job.plan import Configuration, SimulationRun, TraceRun
+from sdsm.report.main_job.report import Line, laplace_accuracy, line, second_series, thread_rows
+from sdsm.report.main_job.rows import write_rows
+from sdsm.report.main_job.simulation import Result, simulate
+
+NOT_RUN = "not run"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a user chooses. Paths need not exist yet but for build and platform."""
+
+    build: Path
+    platform: Path
+    results: Path
+    programs: tuple[str, ...] = plan.PROGRAMS
+    seeds: int = 20
+    simulations_at_once: int = 2
+    retrace: bool = False
+    figures: bool = True
+    published: Path = FOLDER
+
+
+@dataclass
+class Outcome:
+    """What a job leaves: per configuration and seed, a result or the reason why there is none."""
+
+    outcomes: dict[Configuration, dict[int, Result | str]] = field(default_factory=dict)
+    by_protocol: list[protocols.ProtocolRow] = field(default_factory=list)
+    overheads: list[directives.DirectiveRow] = field(default_factory=list)
+    on_v1280: list[v1280.HardwareRow] = field(default_factory=list)
+    interrupted: bool = False
+
+    def set(self, run: SimulationRun, outcome: Result | str) -> None:
+        self.outcomes.setdefault(run.configuration, {})[run.seed] = outcome
+
+    @property
+    def failed(self) -> bool:
+        return (
+            any(isinstance(o, str) for seeds in self.outcomes.values() for o in seeds.values())
+            or any(row.failed for row in self.by_protocol)
+            or any(row.status != "done" for row in self.overheads)
+            or any(row.status != "done" for row in self.on_v1280)
+        )
+
+    def first_results(self) -> dict[Configuration, Result]:
+        """The first seed's result of each configuration that has one."""
+        return {
+            configuration: first
+            for configuration, seeds in self.outcomes.items()
+            if isinstance(first := seeds.get(plan.FIRST_SEED), Result)
+        }
+
+    def lines(self, published: Path) -> list[Line]:
+        return [
+            line(configuration, [seeds[seed] for seed in sorted(seeds)], published)
+            for configuration, seeds in self.outcomes.items()
+        ]
+
+
+def run(settings: Settings) -> int:
+    """Does the job. Returns the exit status: 0, or 1 if any run failed or the job was interrupted.
+
+    Raises PublishedDataError if the published tables cannot be used, OSError if results cannot be written.
+    """
+    configurations = plan.configurations(settings.programs)
+    simulations = plan.simulation_runs(configurations, settings.seeds, settings.published)
+    outcome = Outcome()
+    for configuration in configurations:
+        outcome.outcomes[configuration] = {}
+    for simulation in simulations:
+        outcome.set(simulation, NOT_RUN)
+
+    started = time.monotonic()
+    under_protocols = protocols.configurations(settings.programs)
+    of_epcc = directives.configurations() if "epcc" in settings.programs else []
+    of_v1280 = v1280.configurations() if v1280.PROGRAM in settings.programs else []
+    traces = plan.trace_runs([*configurations, *under_protocols, *of_epcc, *of_v1280])
+    runner = CommandRunner()
+    # A job ended by its surroundings leaves its results like one ended by hand.
+    previous = signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        with Progress(len(traces) + len(simulations)) as progress:
+            tracer = Tracer(settings.build, settings.results / "traces", runner)
+            untraced = _make_traces(traces, tracer, settings.retrace, progress)
+            campaign = _Campaign(untraced, tracer, settings, runner, outcome, progress)
+            _simulate_all(simulations, campaign)
+            _simulate_protocols(under_protocols, campaign)
+            _simulate_directives(of_epcc, campaign)
+            _simulate_v1280(of_v1280, campaign)
+    except KeyboardInterrupt:
+        runner.stop()
+        outcome.interrupted = True
+        print("sdsm: interrupted; writing the tables of what is done", file=sys.stderr)
+    finally:
+        signal.signal(signal.SIGTERM, previous)
+
+    lines = outcome.lines(settings.published)
+    _write_tables(settings, outcome, lines)
+    print(_text(outcome, lines, settings.published), flush=True)
+    if settings.figures:
+        from sdsm.report.main_job.figures import draw_all
+
+        draw_all(lines, outcome.by_protocol, outcome.overheads, settings.results)
+    print(f"sdsm: results are in {settings.results} ({time.monotonic() - started:.0f} s)", file=sys.stderr)
+    return 1 if outcome.failed or outcome.interrupted else 0
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def _make_traces(traces: Sequence[TraceRun], tracer: Tracer, retrace: bool, progress: Progress) -> dict[TraceRun, str]:
+    """Makes the traces that are not kept. Returns those that failed, each with its reason."""
+    failed: dict[TraceRun, str] = {}
+    for trace in traces:
+        progress.begin(f"trace {trace.program} {trace.implementation}, {trace.threads} threads")
+        try:
+            started = time.monotonic()
+            if not retrace and tracer.is_kept(trace):
+                progress.finish(f"trace {trace.name} kept: same program, tracer and arguments")
+                continue
+            tracer.trace(trace)
+            progress.finish(f"trace {trace.name} ({time.monotonic() - started:.1f} s)")
+        except CommandFailed as error:
+            failed[trace] = f"no trace: {error}"
+            progress.say(f"trace {trace.name} failed: {error}")
+            progress.finish(f"trace {trace.name} failed")
+    return failed
+
+
+@dataclass(frozen=True)
+class _Campaign:
+    """What all simulations work with. untraced: traces that could not be made, and why."""
+
+    untraced: dict[TraceRun, str]
+    tracer: Tracer
+    settings: Settings
+    runner: CommandRunner
+    outcome: Outcome
+    progress: Progress
+
+
+def _simulate_all(simulations: Sequence[SimulationRun], campaign: _Campaign) -> None:
+    settings = campaign.settings
+    folder = settings.results / "simulations"
+
+    def work(simulation: SimulationRun) -> Result:
+        path = campaign.tracer.path(simulation.configuration.trace)
+        return simulate(simulation, settings.build, path, settings.platform, folder, campaign.runner)
+
+    def collect(future: Future[Result], simulation: SimulationRun) -> None:
+        try:
+            campaign.outcome.set(simulation, future.result())
+        except (CommandFailed, OSError) as error:
+            campaign.outcome.set(simulation, f"simulation: {error}")
+            campaign.progress.say(f"simulate {simulation.name} failed: {error}")
+        except Stopped:
+            pass
+        campaign.progress.finish(f"simulate {simulation.name}", quiet=simulation.seed > plan.FIRST_SEED)
+
+    pool = ThreadPoolExecutor(max_workers=settings.simulations_at_once)
+    pending: dict[Future[Result], SimulationRun] = {}
+    try:
+        for simulation in simulations:
+            reason = campaign.untraced.get(simulation.configuration.trace)
+            if reason is not None:
+                campaign.outcome.set(simulation, reason)
+                campaign.progress.finish(f"simulate {simulation.name}: {reason}", quiet=True)
+            else:
+                pending[pool.submit(work, simulation)] = simulation
+        campaign.progress.begin("simulate")
+        while pending:
+            # A bounded wait lets a Ctrl-C through at once on every platform.
+            done, _ = wait(pending, timeout=0.5, return_when=FIRST_COMPLETED)
+            for future in done:
+                collect(future, pending.pop(future))
+    finally:
+        # Only after an interruption is anything left: what ended meanwhile still counts.
+        if pending:
+            campaign.runner.stop()
+        pool.shutdown(wait=True, cancel_futures=True)
+        for future, simulation in pending.items():
+            if not future.cancelled():
+                collect(future, simulation)
+
+
+def _simulate_protocols(chosen: Sequence[Configuration], campaign: _Campaign) -> None:
+    settings = campaign.settings
+    campaign.progress.begin("simulate each protocol")
+    folder = settings.results / "protocols"
+    try:
+        known = protocols.known_protocols(settings.build / "sdsm", campaign.runner)
+    except CommandFailed as error:
+        campaign.progress.say(f"protocols: {error}")
+        return
+    for protocol in known:
+        for configuration in chosen:
+            if configuration.trace in campaign.untraced:
+                continue  # its own line says so
+            path = campaign.tracer.path(configuration.trace)
+            row = protocols.simulate(
+                configuration, protocol, settings.build, path, settings.platform, folder, campaign.runner, settings.published
+            )
+            campaign.outcome.by_protocol.append(row)
+
+
+def _simulate_directives(chosen: Sequence[Configuration], campaign: _Campaign) -> None:
+    settings = campaign.settings
+    campaign.progress.begin("simulate directives")
+    folder = settings.results / "directives"
+    for configuration in chosen:
+        layout = configuration.layout
+        if reason := campaign.untraced.get(configuration.trace):
+            campaign.outcome.overheads.append(directives.DirectiveRow("", layout.nodes, layout.threads_per_node, reason))
+            continue
+        path = campaign.tracer.path(configuration.trace)
+        campaign.outcome.overheads += directives.simulate(
+            layout, settings.build, path, settings.platform, folder, campaign.runner, settings.published
+        )
+
+
+def _simulate_v1280(chosen: Sequence[Configuration], campaign: _Campaign) -> None:
+    settings = campaign.settings
+    campaign.progress.begin("simulate hardware shared memory")
+    folder = settings.results / "v1280"
+    for configuration in chosen:
+        if configuration.trace in campaign.untraced:
+            continue  # its own line says so
+        path = campaign.tracer.path(configuration.trace)
+        row = v1280.simulate(configuration, settings.build, path, folder, campaign.runner, settings.published)
+        campaign.outcome.on_v1280.append(row)
+
+
+def _settings_document(settings: Settings) -> dict[str, Any]:
+    return {
+        "platform": settings.platform.name,
+        "network": plan.NETWORK,
+        "jitter": plan.JITTER,
+        "first_seed": plan.FIRST_SEED,
+        "seeds": settings.seeds,
+        "laplace": {"points_per_side": plan.LAPLACE_POINTS_PER_SIDE, "iterations": plan.LAPLACE_ITERATIONS},
+        "fft": {"points": plan.FFT_POINTS},
+        "accuracy": None,
+    }
+
+
+def _write_tables(settings: Settings, outcome: Outcome, lines: Sequence[Line]) -> None:
+    results = settings.results
+    document = _settings_document(settings)
+    accuracy = laplace_accuracy(lines)
+    if accuracy is not None:
+        document["accuracy"] = vars(accuracy)
+    tables.write_summary(results, lines, document)
+    tables.write_text(results / "times.csv", csv_text([tables.line_row(line) for line in lines]))
+    tables.write_text(results / "threads.csv", csv_text(thread_rows(outcome.first_results())))
+    tables.write_text(results / "seeds.csv", csv_text(tables.seed_rows(lines, plan.FIRST_SEED)))
+    write_rows(results / protocols.TABLE, outcome.by_protocol)
+    write_rows(results / directives.TABLE, outcome.overheads)
+    write_rows(results / v1280.TABLE, outcome.on_v1280)
+    tables.write_text(results / "tables.txt", _text(outcome, lines, settings.published) + "\n")
+
+
+def _text(outcome: Outcome, lines: Sequence[Line], published: Path) -> str:
+    parts = []
+    laplace = [line for line in lines if line.program == "laplace"]
+    fft = [line for line in lines if line.program == "fft"]
+    spread = [line for line in laplace if line.is_distribution]
+    if laplace:
+        parts += [
+            (
+                f"Laplace, {plan.LAPLACE_POINTS_PER_SIDE} x {plan.LAPLACE_POINTS_PER_SIDE}, {plan.LAPLACE_ITERATIONS} "
+                "iterations: predicted against published [WR-opt]; speedup over implementation 0"
+            ),
+            "(layout: nodes x threads per node; rows that a published time went into are marked, the rest predicted)",
+            tables.times_table(laplace),
+        ]
+        accuracy = laplace_accuracy(laplace)
+        if accuracy is not None:
+            parts.append(tables.accuracy_sentence(accuracy))
+        parts.append(second_series(published))
+    if spread:
+        parts += [
+            "",
+            f"Laplace 1 and 2 over seeds (jitter of remote faults: {plan.JITTER * 100:g} %), seconds",
+            tables.spread_table(spread),
+        ]
+    if fft:
+        parts += [
+            "",
+            f"FFT, {plan.FFT_POINTS} points: predicted against published [WR-opt]; speedup over implementation 0",
+            tables.times_table(fft),
+        ]
+        rows = [row for row in thread_rows(outcome.first_results()) if row["program"] == "fft"]
+        if rows:
+            parts += ["", "FFT, events per thread (mean over threads; each thread is in threads.csv)"]
+            parts.append(tables.counts_table(rows))
+    if outcome.by_protocol:
+        nodes = ", ".join(map(str, protocols.NODES))
+        parts += ["", f"Under each protocol on {nodes} nodes, one thread each: predicted seconds"]
+        parts += protocols.sentences(outcome.by_protocol)
+    if outcome.on_v1280:
+        parts += ["", f"FFT {v1280.IMPLEMENTATION} on the V1280 (hardware shared memory): predicted seconds"]
+        parts.append(v1280.text(outcome.on_v1280))
+    if outcome.overheads:
+        heading = "EPCC's directives: overhead in microseconds, printed by the program on the simulated cluster (given [WR-env])"
+        parts += ["", heading, directives.text(outcome.overheads)]
+    missing = [line for line in lines if not line.done]
+    if missing:
+        failures = [line for line in missing if line.status != NOT_RUN]
+        parts += ["", f"{len(missing)} of {len(lines)} lines are incomplete ({len(failures)} failed):"]
+        parts.append(tables.incomplete_list(missing))
+    return "\n".join(parts)

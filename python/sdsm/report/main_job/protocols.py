@@ -1,0 +1,91 @@
+"""Laplace 4 and FFT 4 on 1 to 8 nodes, under each protocol that `sdsm simulate` knows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sdsm.base.children import CommandFailed, CommandRunner
+from sdsm.base.published import FOLDER
+from sdsm.report.main_job.plan import FIRST_SEED, Configuration, Layout, SimulationRun, sequential_time_s
+from sdsm.report.main_job.simulation import TIME_LIMIT_S, kept
+
+TABLE = "protocols.csv"
+IMPLEMENTATION = 4
+NODES = (1, 2, 4, 8)
+
+
+@dataclass(frozen=True)
+class ProtocolRow:
+    """A prediction. `status`: "done", "refused: " and why (no platform file of the machine gives the protocol's costs, the
+    protocol has one node), or what failed."""
+
+    program: str
+    implementation: int
+    nodes: int
+    protocol: str
+    platform: str
+    """Name of its file."""
+    status: str
+    predicted_s: float | None = None
+    speedup: float | None = None
+    """Over the sequential program."""
+
+    @property
+    def failed(self) -> bool:
+        return self.status != "done" and not self.status.startswith("refused: ")
+
+
+def known_protocols(sdsm: Path, runner: CommandRunner) -> tuple[str, ...]:
+    """As `sdsm simulate --help` names them. Raises CommandFailed or Stopped."""
+    found = re.search(r"--protocol ([a-z|-]+)", runner.run([str(sdsm), "simulate", "--help"], TIME_LIMIT_S))
+    return tuple(found[1].split("|")) if found else ()
+
+
+def configurations(programs: Sequence[str]) -> list[Configuration]:
+    chosen = [program for program in ("laplace", "fft") if program in programs]
+    return [Configuration(program, IMPLEMENTATION, Layout(nodes, 1)) for program in chosen for nodes in NODES]
+
+
+def platform_of(protocol: str, platform: Path) -> Path:
+    """The machine's file with that protocol's costs (p3-jiajia.xml beside p3-score.xml), else the machine's own."""
+    beside = platform.with_name(f"{platform.stem.partition('-')[0]}-{protocol}.xml")
+    return beside if beside.is_file() else platform
+
+
+def simulate(
+    configuration: Configuration,
+    protocol: str,
+    build: Path,
+    trace: Path,
+    platform: Path,
+    folder: Path,
+    runner: CommandRunner,
+    published: Path = FOLDER,
+) -> ProtocolRow:
+    """Leaves the result's JSON in `folder`. Raises Stopped."""
+    own = platform_of(protocol, platform)
+    layout = configuration.layout
+    run = SimulationRun(configuration, FIRST_SEED, sequential_time_s(configuration.program, IMPLEMENTATION, published))
+    key = (configuration.program, IMPLEMENTATION, layout.nodes, protocol, own.name)
+    path = folder / f"{configuration.name}-{protocol}.json"
+    try:
+        makespan_s = kept(run.command(build / "sdsm", trace, own, protocol), layout, path, runner).makespan_s
+    except CommandFailed as error:
+        return ProtocolRow(*key, f"refused: {error}" if error.status == 2 else str(error))
+    sequential_s = sequential_time_s(configuration.program, 0, published)
+    return ProtocolRow(*key, "done", makespan_s, sequential_s / makespan_s)
+
+
+def sentences(rows: Sequence[ProtocolRow]) -> list[str]:
+    """A line for each program and protocol: its predicted times, or why there are none."""
+    lines = []
+    for program, protocol in dict.fromkeys((row.program, row.protocol) for row in rows):
+        of = [row for row in rows if (row.program, row.protocol) == (program, protocol)]
+        times = ", ".join(f"{row.predicted_s:.3f}" if row.predicted_s else "none" for row in of)
+        if not any(row.predicted_s for row in of):
+            times = of[0].status
+        lines.append(f"{program} {IMPLEMENTATION}, {protocol} ({of[0].platform}): {times}")
+    return lines

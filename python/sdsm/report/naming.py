@@ -1,0 +1,53 @@
+"""What things are called on a page: by their names, or with --anonymous by numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from sdsm.base.output_file import utf8
+from sdsm.explain.memory import Array
+from sdsm.plot.results import Result, printable
+
+
+class Naming:
+    """The same name gets the same number wherever it stands."""
+
+    def __init__(self, is_anonymous: bool) -> None:
+        self.is_anonymous = is_anonymous
+        self._given: dict[str, list[str]] = {}
+
+    def name(self, kind: str, name: str) -> str:
+        """kind: "trace", "array", ..., which stands before the number."""
+        if not self.is_anonymous:
+            return printable(utf8(name))
+        known = self._given.setdefault(kind, [])
+        if name not in known:
+            known.append(name)
+        return f"{kind} {known.index(name) + 1}"
+
+    def command(self, words: Sequence[str]) -> str:
+        """Of a program, without the folder that it was in."""
+        return self.name("program", " ".join([Path(words[0]).name, *words[1:]]))
+
+    def array(self, one: Array) -> Array:
+        if not self.is_anonymous:
+            return replace(one, name=self.name("array", one.name))
+        return replace(one, name=self.name("array", one.name), line=None, touches=(), variables={})
+
+    def result(self, one: Result) -> Result:
+        """What names a file, a program or a machine has a number instead."""
+        if not self.is_anonymous:
+            return one
+        kinds = {"platform": "platform", "hash": "platform", "trace": "trace"}
+        kinds |= {name: "input" for name, _ in one.variant if name.startswith("input ")}
+
+        def called(pairs: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+            return tuple((name, self.name(kinds[name], value) if name in kinds else value) for name, value in pairs)
+
+        settings = tuple(pair for pair in one.settings if pair[0] != "hash")
+        return replace(
+            one, file=self.name("result", one.file), program=self.name("program", one.program),
+            settings=called(settings), variant=called(one.variant),
+        )  # fmt: skip

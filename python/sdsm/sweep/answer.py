@@ -1,0 +1,62 @@
+"""Which value of an axis is best, in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sdsm.base.run_result import why_extrapolated
+from sdsm.sweep.results import Done
+from sdsm.sweep.spec import Question, Spec
+
+UNITS = {"time": " s", "speedup": ""}
+NAMES = {"time": "time", "speedup": "speedup over its computing on one processor"}
+
+
+def shown(values: dict[str, str]) -> str:
+    """Platforms and traces by the file's name alone."""
+    return ", ".join(f"{axis.removeprefix('set ')} {value.rsplit('/', 1)[-1]}" for axis, value in values.items())
+
+
+def varied_values(spec: Spec, one: Done, without: Sequence[str] = ()) -> dict[str, str]:
+    """What tells the point from others: by axis that has several values."""
+    names = [axis for axis in one.point.values if axis in spec.varied() or axis == "trace"]
+    return {axis: one.point.values[axis] for axis in names if axis not in without}
+
+
+def answers(spec: Spec, question: Question, done: Sequence[Done]) -> Iterator[str]:
+    """For each combination of all other axes, seeds apart: the median over seeds counts. A time's range is that over seeds, or
+    the band of --uncertainty."""
+    groups: dict[str, dict[str, list[Done]]] = {}
+    for one in done:
+        if one.result is not None:
+            others = shown(varied_values(spec, one, (question.axis, "seed")))
+            places = groups.setdefault(others, {})
+            places.setdefault(one.point.values[question.axis], []).append(one)
+    choose = min if question.end == "least" else max
+    for others, places in groups.items():
+        middles = {value: median([one.value(question.what) for one in found]) for value, found in places.items()}
+        best = choose(middles, key=lambda value: middles[value])
+        where = f"{others}: " if others else ""
+        number = f"{middles[best]:.4g}{UNITS[question.what]}"
+        low_s, high_s = time_range(places[best])
+        between = f" ({low_s:.4g} to {high_s:.4g} s)" if question.what == "time" and low_s < high_s else ""
+        axis = question.axis.removeprefix("set ")
+        what = NAMES[question.what]
+        yield f"{where}{what} is {question.end} at {axis} {best.rsplit('/', 1)[-1]}: {number}{between}{marked(places[best])}"
+
+
+def marked(points: Sequence[Done]) -> str:
+    """What the platform lacks for them, in brackets; empty if nothing."""
+    why = why_extrapolated(dict.fromkeys(name for one in points if one.result for name in one.result.extrapolated))
+    return f" ({why})" if why else ""
+
+
+def time_range(points: Sequence[Done]) -> tuple[float, float]:
+    """The least and the greatest time of all, or ends of their bands."""
+    ends = [end for one in points for end in (one.value("time"), *one.band_s())]
+    return min(ends), max(ends)
+
+
+def median(values: Sequence[float]) -> float:
+    """The lower one of two in the middle."""
+    return sorted(values)[(len(values) - 1) // 2]

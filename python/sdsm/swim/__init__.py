@@ -1,0 +1,1 @@
+"""Swim on the cluster of jiajia-alpha.xml: `sdsm swim`."""

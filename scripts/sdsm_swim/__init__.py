@@ -1,1 +1,0 @@
-"""Swim on the cluster of jiajia-alpha.xml: `scripts/swim`."""
