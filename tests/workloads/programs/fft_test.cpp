@@ -39,7 +39,7 @@ double largest_difference(const Spectrum& a, const Spectrum& b) {
 
 }  // namespace
 
-TEST_CASE("1, 2 and 4 points are transformed as by hand, by every implementation") {
+TEST_CASE("every implementation transforms 1, 2 and 4 points as by hand") {
   const int implementation = GENERATE(0, 1, 2, 3, 4, 5, 6);
   const int threads = GENERATE(1, 2, 4);
   CAPTURE(implementation, threads);
@@ -55,7 +55,7 @@ TEST_CASE("1, 2 and 4 points are transformed as by hand, by every implementation
   CHECK(largest_difference(spectrum(options + "4", threads), four) < 1e-15);
 }
 
-TEST_CASE("the sum of the input is the first point, the alternating sum the middle one") {
+TEST_CASE("the first point is the sum, the middle one the alternating sum") {
   const int threads = GENERATE(1, 8);
   const std::vector<double> x = input(1 << 14);
   const Spectrum found = spectrum("--impl 1 --points 2^14", threads);
@@ -82,7 +82,7 @@ TEST_CASE("results do not depend on the number of threads") {
   }
 }
 
-TEST_CASE("the hybrid in parallel gives the sequential hybrid's bits as long as the gangs work out of cache") {
+TEST_CASE("the parallel hybrid gives the sequential bits while gangs work in cache") {
   const int implementation = GENERATE(2, 4, 5, 6);
   const std::string options = " --points 2^14 --cache-bytes 16KiB";  // 8 threads: 2048 points, 32 KiB each
   const Spectrum expected = spectrum("--impl 0" + options);
@@ -119,7 +119,7 @@ TEST_CASE("iterative and recursive transforms agree") {
   CHECK(largest_difference(recursive, iterative) < 1e-12 * std::abs(recursive[0]));
 }
 
-TEST_CASE("a team whose size is no power of two is refused before anything is computed") {
+TEST_CASE("a team that is no power of two is refused at once") {
   const Outcome outcome = fft("--points 64", "OMP_NUM_THREADS=6");
   CHECK(outcome.status == 2);
   CHECK(outcome.output.empty());
@@ -136,7 +136,7 @@ TEST_CASE("as many threads as points are enough, more are refused") {
   CHECK(outcome.errors == "fft: 8 threads are too many for 4 points (OMP_NUM_THREADS, --points)\n");
 }
 
-TEST_CASE("a team cut short by the thread limit is counted as it is") {
+TEST_CASE("a team that the thread limit cuts is counted as it is") {
   CHECK(fft("--points 64", "OMP_NUM_THREADS=8 OMP_THREAD_LIMIT=4").status == 0);
   CHECK(fft("--points 64", "OMP_NUM_THREADS=8 OMP_THREAD_LIMIT=3").status == 2);
 }

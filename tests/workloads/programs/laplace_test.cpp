@@ -18,7 +18,7 @@ Grid grid_after(const std::string& options, int threads = 1) {
 
 }  // namespace
 
-TEST_CASE("one step on 3 x 3 makes the only inner point the mean of its four edges") {
+TEST_CASE("one step on 3 x 3 averages the four edges") {
   CHECK(grid_after("--impl 0 --size 3 --iterations 1") == Grid{100, 100, 100,  //
                                                                0, 25, 0,       //
                                                                0, 0, 0});
@@ -48,7 +48,7 @@ TEST_CASE("hot edges are the ones asked for") {
   CHECK(grid_after("--impl 0 --size 3 --iterations 9 --hot none") == Grid(9, 0.0));
 }
 
-TEST_CASE("every implementation gives the sequential grid to the bit, on any number of threads") {
+TEST_CASE("every implementation gives the sequential grid on any number of threads") {
   const int implementation = GENERATE(1, 2, 3, 4, 5, 6);
   // 5: fewer rows than threads; 67: odd, and no multiple of any team; 64: rows of an eighth of a page.
   const int size = GENERATE(3, 5, 64, 67);
@@ -61,7 +61,7 @@ TEST_CASE("every implementation gives the sequential grid to the bit, on any num
   }
 }
 
-TEST_CASE("an even and an odd number of steps end in the right grid") {
+TEST_CASE("even and odd numbers of steps end in the right grid") {
   const int implementation = GENERATE(1, 2, 3, 4, 5, 6);
   const std::string iterations = GENERATE("1", "2");
   const std::string options = " --size 10 --iterations " + iterations;
@@ -93,14 +93,14 @@ TEST_CASE("without the check the time is reported and nothing compared") {
   CHECK(outcome.output.find("check") == std::string::npos);
 }
 
-TEST_CASE("a wrong grid fails the check: status 1 and the first wrong element") {
+TEST_CASE("a wrong grid ends with status 1 and its first wrong element") {
   // Under this run-time no parallel region runs, so the grid stays as it began.
   const Outcome outcome = laplace("--size 8 --iterations 1 --impl 4", preload("broken_runtime"));
   CHECK(outcome.status == 1);
   CHECK(outcome.errors == "laplace: check failed: row 1, column 1 is 0 where the sequential grid has 25\n");
 }
 
-TEST_CASE("a run-time that cannot allocate or place ends the run with status 1") {
+TEST_CASE("a run-time that cannot allocate or place gives status 1") {
   const std::string refusing = preload("placement_runtime") + " PLACEMENT_HOMES=refuse";
   const Outcome allocation = laplace("--size 8 --impl 4", refusing);
   CHECK(allocation.status == 1);
@@ -110,7 +110,7 @@ TEST_CASE("a run-time that cannot allocate or place ends the run with status 1")
   CHECK(mapping.errors.find("laplace: the run-time refused to place") != std::string::npos);
 }
 
-TEST_CASE("placement is asked for by implementations 3 to 6 alone, for the bytes in use") {
+TEST_CASE("implementations 3 to 6 alone place the bytes in use") {
   const auto asked = [](int implementation) {
     const Outcome outcome =
         laplace("--size 100 --iterations 1 --impl " + std::to_string(implementation), preload("placement_runtime"));

@@ -60,7 +60,7 @@ TEST_CASE("blocks of any size give the factors that sums give") {
   }
 }
 
-TEST_CASE("parallel factors are the sequential ones to the bit, on any number of threads") {
+TEST_CASE("parallel factors are the sequential ones on any number of threads") {
   // A block for each thread and less; sides that no grid of threads divides.
   const std::string size = GENERATE("--size 9 --block 8", "--size 100 --block 16", "--size 61 --block 5");
   const Matrix sequential = factors("--impl 0 " + size);
@@ -78,7 +78,7 @@ TEST_CASE("a matrix that was not factorised fails the check") {
   CHECK(outcome.errors.rfind("lu: check failed: row 1 of the factors' product", 0) == 0);
 }
 
-TEST_CASE("blocks are asked for by blocks of pages, a part for each thread") {
+TEST_CASE("blocks are placed by blocks of pages, a part for each thread") {
   // 5 x 5 blocks of 32 KiB on 2 threads, in columns 0, 2, 4 and 1, 3: 15 blocks and 8 KiB for either.
   const Outcome outcome =
       run(preload("placement_runtime") + " OMP_NUM_THREADS=2", program("lu") + " --size 260 --block 64 --no-check");

@@ -18,7 +18,7 @@ TEST_CASE("the product of 2 x 2 is that by hand") {
   CHECK(product("--impl 0 --size 2") == Matrix{35, 5, 7, 4});
 }
 
-TEST_CASE("the product is the same on any number of threads, also where they do not divide the rows") {
+TEST_CASE("the product is the same on any number of threads") {
   const std::string size = GENERATE("--size 1", "--size 5", "--size 33", "--size 100");
   const Matrix sequential = product("--impl 0 " + size);
   for (const int threads : {1, 2, 3, 4, 8}) {
@@ -35,7 +35,7 @@ TEST_CASE("a product that was not computed fails the check") {
   CHECK(outcome.errors.rfind("mm: check failed: row 0 has the weighted sum ", 0) == 0);
 }
 
-TEST_CASE("matrices are asked for by blocks of pages, as many for each thread") {
+TEST_CASE("each thread gets equally many blocks of a matrix's pages") {
   // 300 x 300 floats are 360000 bytes: 30 pages for each of 3 threads.
   const Outcome outcome =
       run(preload("placement_runtime") + " OMP_NUM_THREADS=3", program("mm") + " --size 300 --no-check");

@@ -25,7 +25,7 @@ TEST_CASE("under an ordinary run-time placement allocates whole pages and divide
   CHECK(outcome.errors.empty());
 }
 
-TEST_CASE("shares of the longest loop follow each other from its first iteration to its last") {
+TEST_CASE("shares of the longest loop cover its iterations in order") {
   constexpr long first = std::numeric_limits<long>::min(), last = std::numeric_limits<long>::max();
   for (const int parts : {1, 3, 4, 7}) {
     long next = first;

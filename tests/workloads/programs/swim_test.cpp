@@ -72,7 +72,7 @@ struct Plane {
 
 }  // namespace
 
-TEST_CASE("swim begins with a wave whose pressure is that of its stream function") {
+TEST_CASE("swim begins with the pressure of its stream function") {
   // 3 x 3 points, 2 of which repeat none: angles are multiples of pi. Cosines of twice that are 1, so all pressures are
   // 50000 + 2 pi^2 1e12 / (2e5)^2. Stream function: +-1e6, so that v = u's opposite or itself, 2e6 / 1e5.
   const Field fields = swim("--size 3 --iterations 0");
@@ -85,7 +85,7 @@ TEST_CASE("swim begins with a wave whose pressure is that of its stream function
   CHECK(fields[10] == Approx(20));
 }
 
-TEST_CASE("swim steps as the scheme does on points of which none repeats another") {
+TEST_CASE("swim steps as the scheme does on distinct points") {
   const long size = GENERATE(3, 4, 9, 26);
   const std::string options = "--size " + std::to_string(size);
   const auto at = [&](long field, long j, long i) { return static_cast<std::size_t>((field * size + j) * size + i); };
@@ -108,7 +108,7 @@ TEST_CASE("swim steps as the scheme does on points of which none repeats another
   }
 }
 
-TEST_CASE("swim's parallel fields are the sequential ones to the bit, on any number of threads") {
+TEST_CASE("swim's parallel fields are the sequential ones on any number of threads") {
   const std::string size = GENERATE("--size 3", "--size 12", "--size 67");
   const Field sequential = swim("--impl 0 --iterations 5 " + size);
   for (const int threads : {1, 2, 3, 4, 8}) {
@@ -135,7 +135,7 @@ TEST_CASE("swim's fourteen arrays are one block, in equal parts of whole pages")
   CHECK(outcome.errors == "galloc " + std::to_string(4 * 69 * 4096) + " 1\ngfree\n");
 }
 
-TEST_CASE("swim's arrays may each begin on a page of their own, and the fields stay the same") {
+TEST_CASE("swim's fields are the same with arrays on own pages") {
   // Of 100 x 100 doubles each takes 10 pages of 8192 bytes: 280 of 4096, 70 for each of 4 threads.
   const std::string command = program("swim") + " --size 100 --iterations 3 --hash";
   const Outcome apart = run(preload("placement_runtime") + " OMP_NUM_THREADS=4", command + " --apart 8192");

@@ -117,7 +117,7 @@ TEST_CASE("two sweeps through one array keep a stream each") {
   CHECK(decoded(encoded(runs), runs.size()) == runs);
 }
 
-TEST_CASE("a run that leaves its region, or changes what cannot be, is refused") {
+TEST_CASE("a run outside its region or with an impossible change is refused") {
   const auto refused = [](const Bytes8& bytes) { CHECK_THROWS_AS(decoded(bytes, 1), ContentError); };
   refused({0x18, 0x80, 0x80, 0x80, 0x01, 1});     // page far past the region's 10000
   refused({0x10, 0x91, 0x4e});                    // 10001 pages from page 0
@@ -138,7 +138,7 @@ TEST_CASE("a position past 255 is refused") {
   CHECK_THROWS_AS(decoded({0x60, 250, 0x60, 6}, 2), ContentError);
 }
 
-TEST_CASE("lines take a head of form and ends, and what the form needs") {
+TEST_CASE("lines take a head and what their form needs") {
   const auto check = [](const ChangedLines& changed, const Bytes8& expected) {
     Bytes8 bytes;
     write_value(bytes, changed);
@@ -165,7 +165,7 @@ TEST_CASE("lines take a head of form and ends, and what the form needs") {
   check({}, {0x02, 0x00});
 }
 
-TEST_CASE("lines that lie beyond the page, or begin with no form, are refused") {
+TEST_CASE("lines beyond the page or without a form are refused") {
   for (const Bytes8& bytes : {Bytes8{0xf3, 0x07}, Bytes8{0x10, 0x00}, Bytes8{0x12, 0x55}}) {
     Bytes8 padded = bytes;
     padded.resize(32);

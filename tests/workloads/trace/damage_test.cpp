@@ -284,7 +284,7 @@ TEST_CASE("damaged files are refused or read as they were") {
   });
 }
 
-TEST_CASE("the head of one file with the tail of another is refused or is one of them") {
+TEST_CASE("a head and another file's tail are refused or form one file") {
   campaign(fuzzed_traces(), 1000, 2, true, [](auto& random, const FileBytes& file, const FileBytes& other) {
     FileBytes bytes(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(below(random, file.size())));
     bytes.insert(bytes.end(), other.begin() + static_cast<std::ptrdiff_t>(below(random, other.size())), other.end());
@@ -296,7 +296,7 @@ TEST_CASE("damaged blocks under right checksums are refused or are valid traces"
   campaign(fuzzed_traces(), 2000, 3, false, with_damaged_blocks);
 }
 
-TEST_CASE("blocks that move, double or vanish under right checksums are refused or make valid traces") {
+TEST_CASE("blocks moved under right checksums are refused or make valid traces") {
   campaign(fuzzed_traces(), 2000, 4, false, [](auto& random, const FileBytes& file, const FileBytes& other) {
     Parts parts = take_apart(file);
     const Parts others = take_apart(other);
@@ -313,7 +313,7 @@ TEST_CASE("blocks that move, double or vanish under right checksums are refused 
   });
 }
 
-TEST_CASE("a damaged footer under a right checksum is refused or makes a valid trace") {
+TEST_CASE("a damaged footer is refused or makes a valid trace") {
   campaign(fuzzed_traces(), 2000, 5, false, [](auto& random, const FileBytes& file, const FileBytes& other) {
     const Parts parts = take_apart(file);
     const std::string text = footer_text(parts);
@@ -324,12 +324,11 @@ TEST_CASE("a damaged footer under a right checksum is refused or makes a valid t
   });
 }
 
-TEST_CASE("a footer with a wrong value under a right checksum is refused or makes a valid trace") {
+TEST_CASE("a footer's wrong value is refused or makes a valid trace") {
   campaign(fuzzed_traces(), 4000, 6, false, with_another_value_in_the_footer);
 }
 
-TEST_CASE("files that were damaged under right checksums and are read all the same, for the commands to play",
-          "[.forged]") {
+TEST_CASE("damaged files that are still read, for commands to play", "[.forged]") {
   const char* folder = std::getenv("SDSM_FORGED");  // beside real traces, of which they are made
   REQUIRE(folder != nullptr);
   const Scratch scratch;
@@ -419,7 +418,7 @@ TEST_CASE("an error names the file, the byte and what is wrong there") {
   starts(error_of(scratch, put_together(parts)), ": byte 16: block 0 (thread 0), byte ");
 }
 
-TEST_CASE("a number of runs or pages that a file cannot hold asks for no memory") {
+TEST_CASE("impossible numbers of runs or pages take no memory") {
   const Scratch scratch;
   Parts parts = take_apart(bytes_of(
       scratch,
@@ -438,7 +437,7 @@ TEST_CASE("a number of runs or pages that a file cannot hold asks for no memory"
   CHECK(error_of(scratch, put_together(parts)).find("goes on behind the block") != std::string::npos);
 }
 
-TEST_CASE("sections of lines and sites hold what there is of pages, no more") {
+TEST_CASE("sections of lines and sites hold no more than the pages") {
   const Scratch scratch;
   Trace trace{.header = header_for(1), .regions = heap_blocks(1, 10), .threads = {{}}};
   trace.header.sites = {{"a", 1}, {"a", 2}};
@@ -503,7 +502,7 @@ TEST_CASE("far more lines than a trace's footer counts are refused at once", "[u
   CHECK_THROWS_WITH(read_all(), ContainsSubstring("than a file of this size tells of"));
 }
 
-TEST_CASE("names of sites' files that are repeated without end are refused before they take memory") {
+TEST_CASE("endlessly repeated file names of sites are refused without taking memory") {
   const Scratch scratch;
   Parts parts = take_apart(bytes_of(scratch, small_trace()));
   const auto with_sites = [&](std::size_t sites) {
@@ -516,7 +515,7 @@ TEST_CASE("names of sites' files that are repeated without end are refused befor
   CHECK(with_sites(257));
 }
 
-TEST_CASE("a team has a number above 0 that fits 32 bits, or none") {
+TEST_CASE("a team's number is above 0 and fits 32 bits") {
   const Scratch scratch;
   Trace trace{.header = header_for(2), .regions = {}, .threads = {{}, {}}};
   trace.threads[0] = {{.end = {.kind = EventKind::barrier, .value = 2, .team = 300}}};
@@ -555,7 +554,7 @@ TEST_CASE("an interval that is begun and not ended is refused") {
   CHECK(error_of(scratch, put_together(wrong)).find("position that goes back") != std::string::npos);
 }
 
-TEST_CASE("two sound blocks in each other's place are refused by the footer's checksums") {
+TEST_CASE("the footer's checksums refuse two sound blocks that changed places") {
   const Scratch scratch;
   Trace trace{.header = header_for(1), .regions = {}, .threads = {{}}};
   for (std::uint64_t ns : {1, 2}) trace.threads[0].push_back({.compute_ns = ns, .end = {.kind = EventKind::flush}});
@@ -569,7 +568,7 @@ TEST_CASE("two sound blocks in each other's place are refused by the footer's ch
   CHECK(error_of(scratch, put_together(parts, footer)).find("checksum is not the footer's") != std::string::npos);
 }
 
-TEST_CASE("totals that the blocks do not have are refused after the last interval") {
+TEST_CASE("totals that blocks contradict are refused after the last interval") {
   const Scratch scratch;
   const Parts parts = take_apart(bytes_of(scratch, small_trace()));
   const auto* key = GENERATE("touch_runs", "page_touches", "compute_ns");
@@ -581,7 +580,7 @@ TEST_CASE("totals that the blocks do not have are refused after the last interva
   CHECK(error_of(scratch, put_together(wrong)).find("counts other events") != std::string::npos);
 }
 
-TEST_CASE("a thread's intervals are those of its blocks, together and block by block") {
+TEST_CASE("a thread's intervals are those of its blocks") {
   const Scratch scratch;
   Parts parts = take_apart(bytes_of(scratch, small_trace()));
   parts.footer["threads"][1]["intervals"] = 7;

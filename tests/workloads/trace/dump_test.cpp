@@ -23,7 +23,7 @@ std::vector<json> dumped(const Trace& trace) {
 
 }  // namespace
 
-TEST_CASE("a dump is the header, the regions, and each thread's intervals, a line each") {
+TEST_CASE("a dump has a line for each header, region and interval") {
   const std::vector<json> lines = dumped(small_trace());
   REQUIRE(lines.size() == 1 + 3 + 5 + 6);
   CHECK(lines[0]["type"] == "header");

@@ -33,13 +33,13 @@ constexpr Change whole{1024, 1};
 
 }  // namespace
 
-TEST_CASE("a larger page is read where the first of its parts is, and the others are no touches of their own") {
+TEST_CASE("a larger page is read once, with the first of its parts") {
   CHECK(merged({reads(0), reads(1, 1, 9), reads(5, 3, 200)}, {}, kib(8)) == std::vector{reads(0), reads(2, 2, 200)});
   CHECK(merged({reads(0, 16)}, {}, kib(64)) == std::vector{reads(0)});
   CHECK(merged({reads(0, 17)}, {}, kib(16)) == std::vector{reads(0, 5)});
 }
 
-TEST_CASE("a part that is written makes the larger page written, and a read behind that is none") {
+TEST_CASE("a written part makes the larger page written, later reads vanish") {
   CHECK(merged({reads(1, 1, 3), writes(0, whole, 1, 7)}, {}, kib(8)) ==
         std::vector{reads(0, 1, 3), writes(0, whole, 1, 7)});
   CHECK(merged({writes(0, whole, 1, 3), reads(1, 1, 7)}, {}, kib(8)) == std::vector{writes(0, whole, 1, 3)});
@@ -67,7 +67,7 @@ TEST_CASE("runs of changed words that meet where parts do are one") {
   CHECK(merged({writes(0, whole), writes(1, {})}, {}, kib(8)) == std::vector{writes(0, whole)});
 }
 
-TEST_CASE("larger pages lie on multiples of their size in memory, whatever page a region begins with") {
+TEST_CASE("larger pages lie on multiples of their size in memory") {
   // Region page 0 lies 3 pages behind a boundary of 64 KiB: with it ends a page of 16 KiB, and half of one of 8.
   CHECK(merged({reads(0), reads(1)}, {}, kib(16), 3) == std::vector{reads(0, 2)});
   CHECK(merged({reads(0), reads(1)}, {}, kib(8), 3) == std::vector{reads(0, 2)});
@@ -88,7 +88,7 @@ TEST_CASE("an atomic operation is on the larger page that holds its byte") {
   CHECK(pages.of(interval).end.value == 2 * 4096 + 8);  // page 1, of the region's pages of 8 KiB from its first on
 }
 
-TEST_CASE("drawn intervals: the words, runs and first touches of larger pages are those of the memory itself") {
+TEST_CASE("drawn intervals give larger pages the memory's own words and runs") {
   for (std::uint32_t seed = 1; seed <= 40; ++seed) {
     std::mt19937 random(seed);
     constexpr std::size_t pages = 40, page_words = 1024;
@@ -153,7 +153,7 @@ TEST_CASE("drawn intervals: the words, runs and first touches of larger pages ar
   }
 }
 
-TEST_CASE("a page has 4096 times a power of two bytes, up to 64 KiB") {
+TEST_CASE("pages have 4 KiB times a power of two, at most 64") {
   CHECK(parse_page_size("8KiB") == Bytes{8192});
   CHECK(parse_page_size("8192") == Bytes{8192});
   CHECK(parse_page_size("4096B") == Bytes{4096});

@@ -5,7 +5,7 @@
 using namespace sdsm;
 using namespace sdsm::trace;
 
-TEST_CASE("a change is possible if its words and runs fit into a page of 1024 words") {
+TEST_CASE("a change is possible if it fits a page of 1024 words") {
   CHECK(possible({0, 0}));
   CHECK(possible({1, 1}));
   CHECK(possible({1024, 1}));
@@ -19,7 +19,7 @@ TEST_CASE("a change is possible if its words and runs fit into a page of 1024 wo
   CHECK_FALSE(possible({0, 1}));
 }
 
-TEST_CASE("lines are possible if they hold the change's words, runs and what lies between") {
+TEST_CASE("lines are possible if they hold the change's words and gaps") {
   CHECK(possible({1, 1}, {.lines = 1 << 7}));
   CHECK(possible({17, 1}, {.lines = 3}));
   CHECK(possible({16, 1}, {.lines = 1}));
@@ -74,7 +74,7 @@ TEST_CASE("details and kinds end where their enumerations end") {
   CHECK(problem_with(Event{.kind = EventKind::release, .detail = ordered, .object = 2, .value = 1}, 1));
 }
 
-TEST_CASE("every enumerator has a name, and the number after the last has none") {
+TEST_CASE("exactly the enumerators have names") {
   CHECK(name_of(EventKind::end) == "end");
   CHECK(name_of(static_cast<EventKind>(event_kinds)) == "?");
   CHECK(name_of(LockClass::ordered) == "ordered");
@@ -103,7 +103,7 @@ TEST_CASE("a run has pages, and only a write changes words") {
   CHECK(problem_with(wrong));
 }
 
-TEST_CASE("only a thread's stack has an owner, and it is a thread of the trace") {
+TEST_CASE("only stacks have an owner, a thread of the trace") {
   const Region stack{.id = RegionId{2}, .kind = RegionKind::thread_stack, .pages = 1, .owner = 3};
   const Header four{.threads = 4};
   CHECK_FALSE(problem_with(stack, 2, four));

@@ -64,7 +64,7 @@ const Event barrier_of_both = fork_of(EventKind::barrier);
 
 }  // namespace
 
-TEST_CASE("a page that two threads write in lines of their own becomes two, and others move up") {
+TEST_CASE("a page written by two threads in different lines becomes two") {
   const Scratch scratch;
   // Page 1 is both threads', in lines 0 and 1; page 2 the second's alone. The first thread's part is page 2, as that
   // has remainder 0, the other's page 3; page 2 then is page 4, and page 1 is nobody's.
@@ -87,7 +87,7 @@ TEST_CASE("a page that two threads write in lines of their own becomes two, and 
   CHECK(other[1].lines == std::vector<LinesRun>{{{.lines = 2}, 2}});
 }
 
-TEST_CASE("in an interval without a write a thread reads all parts of a divided page") {
+TEST_CASE("a thread that does not write reads all parts of a page") {
   const Scratch scratch;
   const std::vector<Interval> both{
       {.touches = {touch_of(0, 1, Access::write, few)}, .end = barrier_of_both, .lines = {{{.lines = 1}, 1}}},
@@ -100,7 +100,7 @@ TEST_CASE("in an interval without a write a thread reads all parts of a divided 
   CHECK(intervals(scratch / "b.trace", 1)[2].touches == std::vector{touch_of(0, 2, Access::read)});
 }
 
-TEST_CASE("what is written to the same line, or by one thread, is not padded, and no file is written") {
+TEST_CASE("nothing is padded for one thread or one line") {
   const Scratch scratch;
   const std::vector<Interval> same{{.touches = {touch_of(0, 1, Access::write, few)}, .lines = {{{.lines = 1}, 1}}}};
   write_to(scratch / "a.trace", {.first = same, .second = same});
@@ -118,7 +118,7 @@ TEST_CASE("a page with an atomic operation stays where it is") {
   CHECK(pad(File(scratch / "a.trace"), scratch / "b.trace") == 0);
 }
 
-TEST_CASE("a barrier stays where a thread then uses what another has written, or writes what another has read") {
+TEST_CASE("a barrier stays where threads then share what came before it") {
   const Scratch scratch;
   const auto phase = [](std::uint64_t page, Access access, const Event& end = {}) {
     const Change change = access == Access::write ? whole_page : Change{};
@@ -138,8 +138,7 @@ TEST_CASE("a barrier stays where a thread then uses what another has written, or
         std::vector{team_begin, EventKind::barrier, task, EventKind::barrier, join, end});
 }
 
-TEST_CASE(
-    "a barrier is needless if nobody touches behind it what another wrote before it, or wrote what another touched") {
+TEST_CASE("a barrier between accesses that do not conflict is needless") {
   const Scratch scratch;
   const auto phase = [](std::uint64_t page, const Event& end = {}) {
     return Interval{.touches = {touch_of(page, 1, Access::write, few)}, .end = end, .lines = {{{.lines = 1}, 1}}};
@@ -158,7 +157,7 @@ TEST_CASE(
   CHECK(leave_out_barriers(File(scratch / "e.trace"), scratch / "f.trace") == 0);
 }
 
-TEST_CASE("an atomic operation before a barrier needs it if another thread touches its page behind") {
+TEST_CASE("an atomic operation needs the barrier before another thread's touch") {
   const Scratch scratch;
   const Interval operation{.end = {EventKind::atomic, 0, 0, 3 * page_bytes}};
   const Interval read{.touches = {touch_of(3, 1, Access::read)}};
@@ -217,7 +216,7 @@ TEST_CASE("a region that is balanced already is not written") {
   CHECK_FALSE(std::filesystem::exists(scratch / "b.trace"));
 }
 
-TEST_CASE("initialised in parallel, a page is first written by who writes it most, before a barrier of its own") {
+TEST_CASE("parallel initialisation: the main writer of a page writes it first") {
   const Scratch scratch;
   const auto writes = [](std::uint64_t first, std::uint32_t pages) {
     return touch_of(first, pages, Access::write, whole_page);
@@ -243,7 +242,7 @@ TEST_CASE("initialised in parallel, a page is first written by who writes it mos
   CHECK(other[2].touches == std::vector<TouchRun>{writes(1, 3)});
 }
 
-TEST_CASE("initialised in parallel, a page that nobody writes later is first written by who reads it most") {
+TEST_CASE("parallel initialisation: a constant page's main reader writes it first") {
   const Scratch scratch;
   const auto reads = [](std::uint64_t first, std::uint32_t pages) { return touch_of(first, pages, Access::read); };
   const auto writes = [](std::uint64_t first, std::uint32_t pages) {
@@ -260,7 +259,7 @@ TEST_CASE("initialised in parallel, a page that nobody writes later is first wri
   CHECK(intervals(scratch / "b.trace", 1)[1].touches == std::vector<TouchRun>{writes(1, 3)});
 }
 
-TEST_CASE("initialised in parallel, who waits for another's events waits for the new barrier, too") {
+TEST_CASE("parallel initialisation: threads that wait for events wait for its barrier") {
   const Scratch scratch;
   const TouchRun page = touch_of(0, 1, Access::write, whole_page);
   write_to(scratch / "a.trace",
@@ -271,7 +270,7 @@ TEST_CASE("initialised in parallel, who waits for another's events waits for the
   CHECK(intervals(scratch / "b.trace", 1)[2].end == Event{.kind = EventKind::spin, .object = 0, .value = 3});
 }
 
-TEST_CASE("an array that the initial thread writes most, or fills in the region, is initialised where it was") {
+TEST_CASE("an array that the initial thread mostly writes is initialised there") {
   const Scratch scratch;
   const TouchRun first_page = touch_of(0, 1, Access::write, whole_page);
   write_to(scratch / "a.trace",

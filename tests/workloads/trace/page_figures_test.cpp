@@ -40,7 +40,7 @@ TEST_CASE("the table of pages, by hand") {
         "1,2,7,\"a \"\"block\"\", placed\",3,1,2,3,4,5,6\n");
 }
 
-TEST_CASE("a run numbers what is there from the start first, then what the program makes") {
+TEST_CASE("a run numbers initial regions first, then those that the program makes") {
   const auto region = [](RegionKind kind, std::uint32_t owner = 0) {
     Region made;
     made.kind = kind;

@@ -26,7 +26,7 @@ std::string error_of(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("readings are written by thread, in seconds to the picosecond, and read as they were written") {
+TEST_CASE("readings come back by thread, in seconds to the picosecond") {
   const Readings readings{{{ClockSource::omp_get_wtime, Time{1'000'000'000'001}}, {ClockSource::clock_gettime, 2s}},
                           {},
                           {{ClockSource::gettimeofday, Time{}}}};

@@ -77,7 +77,7 @@ TEST_CASE("what only looks like a reduction is none") {
   }
 }
 
-TEST_CASE("two variables: the last one's operations are a reduction, the others' are not") {
+TEST_CASE("only the last of two variables' operations are a reduction") {
   const Reductions found = found_in({operation(0), operation(8), {}}, {operation(0), operation(8), {}});
   CHECK(found.count == 1);
   CHECK(found.parts[0] == std::vector{ReductionPart{2, 2}});

@@ -57,7 +57,7 @@ TEST_CASE("random traces of format 1 are read as they were written") {
   }
 }
 
-TEST_CASE("a run whose pages have each other lines is cut, and nothing is lost") {
+TEST_CASE("a run whose pages differ in lines is cut without loss") {
   const Scratch scratch;
   Trace trace{
       .header = header_for(1), .regions = heap_blocks(1, 100'000), .threads = {{{.end = {.kind = EventKind::end}}}}};
@@ -105,7 +105,7 @@ TEST_CASE("an interval longer than a block goes on in the next") {
   }
 }
 
-TEST_CASE("intervals without touches fill blocks to the last byte and go on in the next") {
+TEST_CASE("intervals without touches fill blocks to the last byte") {
   const Scratch scratch;
   Trace trace{.header = header_for(1), .regions = {}, .threads = {{}}};
   for (std::uint64_t i = 0; i < 100'000; ++i) {
@@ -123,7 +123,7 @@ TEST_CASE("a trace of threads that did nothing is a trace") {
   CHECK(read(scratch / "empty.trace") == trace);
 }
 
-TEST_CASE("which thread ended the program inside a region is read as it was written, and is one of the trace's") {
+TEST_CASE("the thread that ended the program in a region is read back") {
   const Scratch scratch;
   Trace trace{.header = header_for(3), .regions = {}, .threads = std::vector<std::vector<Interval>>(3)};
   trace.header.ended_by = 2;
@@ -158,7 +158,7 @@ TEST_CASE("a cursor outlives its file object, and the file's name") {
   CHECK(cursor.next() == nullptr);
 }
 
-TEST_CASE("a million touches in no order at all take less than eight bytes each") {
+TEST_CASE("a million unordered touches take less than eight bytes each") {
   // What cannot be foreseen has to be stored: a page (11 bits), a position, two counts of up to ten bits, an access.
   std::mt19937_64 random(1);
   Trace trace{.header = header_for(1), .regions = heap_blocks(1, 2048), .threads = {{}}};
@@ -184,7 +184,7 @@ TEST_CASE("a million touches in no order at all take less than eight bytes each"
         1.2 * static_cast<double>(write_format_1(trace).size()));
 }
 
-TEST_CASE("a sweep of a gigabyte in one go takes a few bytes in all") {
+TEST_CASE("a sweep of a gigabyte takes a few bytes") {
   const Scratch scratch;
   constexpr std::uint32_t pages = 1U << 18;
   Interval interval{.compute_ns = 1, .touches = {}, .end = {.kind = EventKind::end}};

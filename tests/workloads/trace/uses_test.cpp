@@ -46,7 +46,7 @@ TEST_CASE("pages that each belong to one thread are written by one") {
   CHECK(found[1] == RegionUse{});
 }
 
-TEST_CASE("a page where two threads change different lines is false sharing, one where they change the same is not") {
+TEST_CASE("false sharing is two threads' changes of different lines") {
   const Change few{2, 1};
   const std::vector<RegionUse> found = uses_of({},
                                                {.touches = {write_of(grid, 0, 3, few), write_of(counters, 7, 1, few)},
@@ -64,7 +64,7 @@ TEST_CASE("what the initial thread writes outside of parallel regions shares no 
   CHECK(found[0] == RegionUse{.writes = 110, .written_by_one = 10, .last_phase = 1});
 }
 
-TEST_CASE("lines add up over a thread's intervals: a page it changes bit by bit is its own") {
+TEST_CASE("a page that a thread changes bit by bit is its own") {
   const Change few{2, 1};
   const std::vector<RegionUse> found =
       uses_of({}, {.touches = {write_of(grid, 0, 2, few)}, .lines = {lines_of(1, 1), lines_of(2, 1)}},
@@ -123,7 +123,7 @@ TEST_CASE("phases order the first and last touches of regions over all threads")
   CHECK(found[3] == RegionUse{});
 }
 
-TEST_CASE("a lock has the touches of who holds it, but not those under a lock that was taken later") {
+TEST_CASE("a lock has its holder's touches, except under a later lock") {
   constexpr auto acquire = EventKind::acquire;
   constexpr auto release = EventKind::release;
   const Event end{.kind = EventKind::end};

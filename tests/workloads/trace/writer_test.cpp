@@ -78,7 +78,7 @@ TEST_CASE("a run ends before its length overflows 32 bits") {
   CHECK(merged({most, next}) == std::vector<TouchRun>{most, next});
 }
 
-TEST_CASE("a value outside its range is refused, and what was written before stays good") {
+TEST_CASE("a value outside its range is refused, earlier ones stay") {
   const Scratch scratch;
   const Trace trace = small_trace();
   Writer writer(scratch / "a.trace", 2);
@@ -125,7 +125,7 @@ TEST_CASE("a value outside its range is refused, and what was written before sta
   CHECK(read(scratch / "a.trace") == trace);
 }
 
-TEST_CASE("regions that do not hold what was touched are refused, and can be put right") {
+TEST_CASE("regions without the touched pages are refused and can be corrected") {
   const Scratch scratch;
   Writer writer(scratch / "a.trace", 1);
   writer.append(0, {0, {{.region = RegionId{1}, .pages = 8, .first = 92}}, the_end});
@@ -136,7 +136,7 @@ TEST_CASE("regions that do not hold what was touched are refused, and can be put
   CHECK(read(scratch / "a.trace").threads[0][0].touches[0].first == 92);
 }
 
-TEST_CASE("sites that the header does not have, or that some touches lack, are refused, and can be put right") {
+TEST_CASE("missing sites are refused and can be corrected") {
   const Scratch scratch;
   const std::vector<TouchRun> touches = {{.pages = 8}};
   Header header = header_for(1);
@@ -155,7 +155,7 @@ TEST_CASE("sites that the header does not have, or that some touches lack, are r
   writer.finish(header_for(1), heap_blocks(1, 8));
 }
 
-TEST_CASE("accessed words come back as they were, and those of a page or a site that there is not are refused") {
+TEST_CASE("accessed words come back, those of unknown pages or sites are refused") {
   const Scratch scratch;
   Header header = header_for(2);
   header.sites = {{.file = "a", .address = 1}};
@@ -178,7 +178,7 @@ TEST_CASE("accessed words come back as they were, and those of a page or a site 
   }
 }
 
-TEST_CASE("sets of words that are empty, out of order or larger than a page are refused") {
+TEST_CASE("empty, unordered and oversized sets of words are refused") {
   const nlohmann::json good = words_json({.array = "a", .rows = {}, .sets = {{0, 1, 2, 1022}}});
   CHECK(words_from(good).sets.size() == 1);
   for (const std::vector<std::uint32_t>& set :
@@ -212,7 +212,7 @@ TEST_CASE("the file has its name only once it is finished") {
   CHECK_FALSE(std::filesystem::exists(scratch / "a.trace.part"));
 }
 
-TEST_CASE("a new trace takes an old one's place, and an unfinished one leaves it alone") {
+TEST_CASE("only a finished trace takes an old one's place") {
   const Scratch scratch;
   write(small_trace(), scratch / "a.trace");
   { const Writer abandoned(scratch / "a.trace", 1); }
@@ -229,7 +229,7 @@ TEST_CASE("what a dead run left behind is overwritten") {
   CHECK(read(scratch / "a.trace") == small_trace());
 }
 
-TEST_CASE("a second writer of one file is refused, and the first goes on") {
+TEST_CASE("a second writer of one file is refused") {
   const Scratch scratch;
   Writer first(scratch / "a.trace", 1);
   CHECK_THROWS_AS(Writer(scratch / "a.trace", 1), std::system_error);
