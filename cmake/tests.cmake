@@ -20,6 +20,13 @@ target_compile_options(sdsm_test_code INTERFACE $<$<CONFIG:Release>:-O1>)
 target_include_directories(sdsm_test_code INTERFACE ${CMAKE_SOURCE_DIR})
 target_compile_definitions(sdsm_test_code INTERFACE SDSM_SOURCE_DIR="${CMAKE_SOURCE_DIR}" SDSM_BINARY_DIR="${CMAKE_BINARY_DIR}")
 
+# Reads Catch2's header for all tests, each of which would take a second for it. An executable, as its code has to be
+# compiled as theirs.
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/tests/catch_header.cpp CONTENT "int main() {}\n")
+add_executable(sdsm_catch_header EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/tests/catch_header.cpp)
+target_link_libraries(sdsm_catch_header PRIVATE sdsm_catch_main sdsm_test_code)
+target_precompile_headers(sdsm_catch_header PRIVATE ${CMAKE_SOURCE_DIR}/tests/catch.hpp)
+
 # Everything labelled unit, and nothing else: what the preset asan-ubsan builds. Tests that start threads have an
 # executable of their own, which the preset tsan names.
 add_custom_target(sdsm_unit_tests)
@@ -41,12 +48,7 @@ function(sdsm_test name)
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE sdsm_catch_main sdsm_test_code ${ARG_LIBRARIES})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-  # Each file of tests would read Catch2 for a second. The first executable's precompiled header serves all.
-  if(TARGET models_units_test AND NOT name STREQUAL models_units_test)
-    target_precompile_headers(${name} REUSE_FROM models_units_test)
-  else()
-    target_precompile_headers(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests/catch.hpp)
-  endif()
+  target_precompile_headers(${name} REUSE_FROM sdsm_catch_header)
   list(FILTER ARG_SOURCES EXCLUDE REGEX "_test[.]cpp$")
   set_source_files_properties(${ARG_SOURCES} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
   if(ARG_LABELS STREQUAL unit)
