@@ -153,7 +153,7 @@ TEST_CASE("every picosecond of every thread is spent on something, whatever the 
   }
 }
 
-TEST_CASE("with one process per node each thread meets the faults and sends the diffs that the protocol has in words") {
+TEST_CASE("one process per node: faults and diffs are those in words") {
   const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
   const Variant variant = variants[GENERATE(0, 1, 2)];
   PlatformText text;
@@ -182,7 +182,7 @@ TEST_CASE("with one process per node each thread meets the faults and sends the 
   }
 }
 
-TEST_CASE("processes that share a node and take turns meet the faults of all ten kinds as the words tell them") {
+TEST_CASE("processes that share a node meet all ten kinds of faults") {
   const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
   const Variant variant = variants[GENERATE(0, 1, 2)];
   PlatformText text;
@@ -220,7 +220,7 @@ TEST_CASE("processes that share a node and take turns meet the faults of all ten
   }
 }
 
-TEST_CASE("what is asked for is served: every fetch has a reply, every reply a fetch") {
+TEST_CASE("every fetch has a reply, every reply a fetch") {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const Result result = run(p3_score(), NetworkKind::queue, random_program(seed, {4, 2}));
     std::uint64_t asked = 0, served_bytes = 0, control = 0;

@@ -38,7 +38,7 @@ Result run_operation(std::uint64_t page, std::optional<Atomics> atomics) {
 
 }  // namespace
 
-TEST_CASE("an operation at home: a trap on an own page, a message each way more on another's. It flushes and drops") {
+TEST_CASE("an operation costs a trap at home, elsewhere messages, and flushes") {
   for (const bool is_own : {true, false}) {
     const Result result = run_operation(is_own ? 1 : 0, Atomics::home);
     // 8 us: fault.WROH stands in for atomic.own. Then the thread goes on, and asks the other node to enter flag mode.
@@ -52,7 +52,7 @@ TEST_CASE("an operation at home: a trap on an own page, a message each way more 
   }
 }
 
-TEST_CASE("behind an operation copies and changes stay until a barrier, unless the operation is on their page") {
+TEST_CASE("behind an operation other pages' copies and changes stay until a barrier") {
   for (const bool is_on_read : {false, true}) {
     TestProgram program({2, 1});
     // Of process 0: page 0, which is read, page 2, to which thread 1 stores, and page 4.
@@ -71,7 +71,7 @@ TEST_CASE("behind an operation copies and changes stay until a barrier, unless t
   }
 }
 
-TEST_CASE("who goes on when others are in flag mode already drops nobody's copies") {
+TEST_CASE("a thread that goes on in single-writer mode drops no copies") {
   const auto fetches = [](bool goes_on_later) {
     TestProgram program({2, 1});
     program.interval(1, 1000, {}, on_page(6));
@@ -88,7 +88,7 @@ TEST_CASE("who goes on when others are in flag mode already drops nobody's copie
   CHECK(fetches(true) == fetches(false));
 }
 
-TEST_CASE("behind the barrier of all a node drops its copies at each operation again, until a thread goes on") {
+TEST_CASE("behind a barrier operations drop copies again until a thread goes on") {
   TestProgram program({2, 1});
   for (int round = 0; round < 2; ++round) {
     program.interval(1, 1000, {reads(0)}, on_page(4));
@@ -102,7 +102,7 @@ TEST_CASE("behind the barrier of all a node drops its copies at each operation a
   CHECK(faults(result.threads[1].whole, FaultKind::RUMR) == 1 + 2 * 2);
 }
 
-TEST_CASE("a page that another node wants is taken from the node that changed it, whole, in the time of two messages") {
+TEST_CASE("a page taken from the node that changed it costs two messages") {
   // Thread 1 stores to page 0, of process 0, in flag mode, and thread 2 reads there later.
   const auto simulate = [](bool stores) {
     TestProgram program({3, 1});
@@ -143,7 +143,7 @@ TEST_CASE("p3-score takes a lock, and writes the page under it") {
   CHECK(result.threads[1].whole.diffs == 2);
 }
 
-TEST_CASE("a reduction as Omni does it: a slot of an administrative page, a barrier, combining, a barrier") {
+TEST_CASE("Omni's reduction: a slot, a barrier, combining, a barrier") {
   TestProgram program({2, 1});
   program.barrier_of_all(5000);
   const Time without = run(p3_score(), NetworkKind::queue, program).whole_makespan;
@@ -214,7 +214,7 @@ constexpr double attempt_us = 8 + 2 * (61.66 + 72 * 0.181919);
 
 }  // namespace
 
-TEST_CASE("a compare-exchange is done again when another's operation came after the page had left its home") {
+TEST_CASE("a compare-exchange is repeated after another's operation") {
   struct Case {
     std::vector<double> updates_us;
     std::uint64_t attempts;
@@ -236,14 +236,14 @@ TEST_CASE("a compare-exchange is done again when another's operation came after 
   }
 }
 
-TEST_CASE("what does not compare with what it found is done once, and so is every update under a lock") {
+TEST_CASE("a failed compare and an update under a lock are done once") {
   CHECK(run_compare({2000}, update(), Atomics::home).threads[1].whole.atomics == 1);
   const Result locked = run_compare({2000}, compare, Atomics::lock);
   CHECK(locked.threads[1].whole.atomics == 1);
   CHECK(locked.threads[1].whole.locks == 1);
 }
 
-TEST_CASE("one that failed in the trace, and after which the program went on, is done once, too") {
+TEST_CASE("a compare-exchange that failed in the trace is done once") {
   for (const Atomics atomics : {Atomics::home, Atomics::relaxed}) {
     for (const double update_us : {2000.0, compares_at_us + 40}) {
       CAPTURE(name_of(atomics), update_us);
@@ -253,7 +253,7 @@ TEST_CASE("one that failed in the trace, and after which the program went on, is
   }
 }
 
-TEST_CASE("a page that came beside another is what it was at home when the home served both") {
+TEST_CASE("a prefetched page is as its home served both") {
   std::vector<std::uint64_t> found;
   // Thread 1 traps at 587 us, and has both pages some 930 us later.
   for (double update_us = 500; update_us < 1600; update_us += 50) {
@@ -280,12 +280,12 @@ TEST_CASE("a page that came beside another is what it was at home when the home 
   CHECK(std::ranges::is_sorted(found));
 }
 
-TEST_CASE("a relaxed compare-exchange finds what the word is when it comes to it") {
+TEST_CASE("a relaxed compare-exchange finds the word's value when it arrives") {
   CHECK(run_compare({2000}, compare, Atomics::relaxed).threads[1].whole.atomics == 1);
   CHECK(run_compare({compares_at_us + 40}, compare, Atomics::relaxed).threads[1].whole.atomics == 2);
 }
 
-TEST_CASE("an operation that changed nothing refuses none, and one on another word of the page neither") {
+TEST_CASE("operations without effect or on another word refuse no compare-exchange") {
   for (const trace::Event& other : {update(0), trace::Event{trace::EventKind::atomic, 1, 0, 8}}) {
     TestProgram program({2, 1});
     program.interval(0, 2000, {}, other);
@@ -296,7 +296,7 @@ TEST_CASE("an operation that changed nothing refuses none, and one on another wo
   }
 }
 
-TEST_CASE("of two nodes that loaded together one is refused, each adds once, and the baselines have no repetition") {
+TEST_CASE("of two nodes' concurrent compare-exchanges one is refused") {
   std::vector<Time> counts;
   for (const bool compares : {true, false}) {
     TestProgram program({3, 1});

@@ -43,7 +43,7 @@ TEST_CASE("an empty barrier takes what was measured, fork and join too") {
   CHECK(spent(result.threads[1].whole, Spent::idle) == us(8));
 }
 
-TEST_CASE("a barrier waits for the diffs: 61.66 us and 0.181919 us per byte for each changed page") {
+TEST_CASE("a barrier waits for diffs: 61.66 us and 0.181919 us per byte") {
   const Time one = us(61.66 + 16 * 0.181919);
   CHECK(added_by({2, 1}, 1, {writes(0)}) == one);
   CHECK(added_by({2, 1}, 1, {writes(0), writes(2), writes(4)}) == 3 * one);
@@ -58,7 +58,7 @@ TEST_CASE("the simgrid network charges an uncontended diff the same") {
         Time{1000});
 }
 
-TEST_CASE("a whole page's diff takes three messages: 1460, 1460 and 1188 bytes of payload") {
+TEST_CASE("a whole page's diff takes messages of 1460, 1460 and 1188 bytes") {
   // 8 + 4 + 4096 = 4108 bytes.
   CHECK(added_by({2, 1}, 1, {writes(0, 0, 1, {1024, 1})}) == us(3 * 61.66 + 4108 * 0.181919));
 }
@@ -79,7 +79,7 @@ TEST_CASE("flushes of different processes run side by side") {
   CHECK(busy.whole_makespan - idle.whole_makespan == us(61.66 + 16 * 0.181919));
 }
 
-TEST_CASE("a home page that its owner wrote adds 18.95 us, the most that one process has") {
+TEST_CASE("a home page that its owner wrote adds 18.95 us") {
   CHECK(added_by({2, 1}, 1, {writes(1), writes(3)}) == us(2 * 18.95));
   TestProgram program({2, 1});
   program.barrier_of_all(50'000);
@@ -94,7 +94,7 @@ TEST_CASE("a home page that its owner wrote adds 18.95 us, the most that one pro
         us(8 + 661 + 18.95 + 587 + 50'000) + us(661) + us(50'000 + 8 + 661 + 3 * 18.95) + us(661));
 }
 
-TEST_CASE("each further run of adjacent pages that a process protects again takes barrier.further-run") {
+TEST_CASE("each further run of pages to protect costs barrier.further-run") {
   PlatformText text;
   text.set("barrier.further-run", "3us");
   const TemporaryFile platform(text.text());
@@ -127,7 +127,7 @@ TEST_CASE("a local page's diff is charged and crosses no network") {
   CHECK(writer.messages_by_kind[static_cast<std::size_t>(MessageKind::diff)] == 0);
 }
 
-TEST_CASE("three messages to process 0 and three from it for each other process, none inside a node") {
+TEST_CASE("a barrier has three messages each way per process on other nodes") {
   TestProgram program({2, 2});
   const Result result = run(p3_score(), NetworkKind::queue, program);  // fork and join
   const auto count = [&](std::uint32_t thread, MessageKind kind) {
@@ -140,7 +140,7 @@ TEST_CASE("three messages to process 0 and three from it for each other process,
   CHECK(count(0, MessageKind::barrier_release) == 12);
 }
 
-TEST_CASE("in a tree each node sends its parent three messages, and gets three") {
+TEST_CASE("in a tree each node exchanges three messages with its parent") {
   PlatformText text;
   text.hosts = 8;
   text.set("barrier.shape", "tree");
@@ -192,7 +192,7 @@ TEST_CASE("a gang's empty barrier takes what one of its nodes takes") {
   CHECK(gangs_add({4, 1}, {1, 2, 3, 4}, 1) == us(0.2));
 }
 
-TEST_CASE("a gang's barrier sends messages to its first member, and leaves home pages writable") {
+TEST_CASE("a gang's barrier sends to its first member, home pages stay writable") {
   TestProgram program({4, 1});
   for (int round = 0; round < 2; ++round) {
     for (std::uint32_t t = 0; t < 4; ++t) {
@@ -217,7 +217,7 @@ TEST_CASE("a gang's barrier sends messages to its first member, and leaves home 
   }
 }
 
-TEST_CASE("where a gang has some of a node's threads, a companion's changes go home before its copy goes") {
+TEST_CASE("a gang on part of a node flushes before copies drop") {
   using trace::EventKind;
   TestProgram program({2, 2});
   // Thread 1 writes a page of thread 2's, and goes on while 0 and 2 meet, with a fault of its own behind that; what it
@@ -240,7 +240,7 @@ TEST_CASE("a layout without a measured barrier is simulated and marked as extrap
   CHECK(run(p3_score(), NetworkKind::queue, not_measured).extrapolated == std::vector<std::string>{"barrier"});
 }
 
-TEST_CASE("a region of fewer threads than the cluster has, then one of all: each barrier has its own team") {
+TEST_CASE("each barrier has the team of its region") {
   // Threads 2 and 3 wait for the second region while 0 and 1 are in the first.
   using trace::EventKind;
   TestProgram program({4, 1});

@@ -29,7 +29,7 @@ Result on_hardware(const TestProgram& program) {
 
 }  // namespace
 
-TEST_CASE("without any waiting a thread pays for its own actions, at barriers it waits for the last") {
+TEST_CASE("without waiting a thread pays for its own actions and barriers") {
   TestProgram program({2, 1});
   program.barrier(0, 1000);
   program.barrier(1, 3000);
@@ -152,7 +152,7 @@ TEST_CASE("JIAJIA: where nobody queues the critical path is the makespan") {
   CHECK(result.baselines.counts > us(30'000));
 }
 
-TEST_CASE("JIAJIA: two fetches from one home, and arrivals at the manager, queue in the simulation alone") {
+TEST_CASE("JIAJIA: fetches from one home queue in the simulation alone") {
   TestProgram program({4, 1});
   program.barrier(0, 1000);
   program.barrier(1, 1000, {reads(0)});
@@ -163,7 +163,7 @@ TEST_CASE("JIAJIA: two fetches from one home, and arrivals at the manager, queue
   CHECK(result.baselines.critical_path >= result.baselines.counts);
 }
 
-TEST_CASE("JIAJIA: what others do behind the barrier that ends the region is not in it") {
+TEST_CASE("JIAJIA: a region ends before others' actions behind its barrier") {
   // Thread 1 alone writes pages of process 0, which move to it at the last barrier: there it protects them.
   TestProgram program({2, 1});
   program.clock(0);
@@ -180,7 +180,7 @@ TEST_CASE("JIAJIA: what others do behind the barrier that ends the region is not
   CHECK(result.baselines.counts <= result.baselines.critical_path);
 }
 
-TEST_CASE("hardware: barriers wait for the last, a lock is free but for its cache line") {
+TEST_CASE("hardware: barriers wait for the last, locks cost a cache line") {
   TestProgram program({1, 2});
   program.barrier(0, 1000);
   program.barrier(1, 3000);
@@ -205,7 +205,7 @@ TEST_CASE("hardware: barriers wait for the last, a lock is free but for its cach
   CHECK(locked.whole_makespan > us(100'000));
 }
 
-TEST_CASE("in a run's order the baselines are those of its actions, without waits for its turns") {
+TEST_CASE("in a run's order baselines are its actions without waits") {
   using enum trace::OrderKind;
   constexpr std::uint32_t administrative = 2;
   const auto event = [](std::uint32_t process, trace::OrderKind kind, std::uint32_t object = 0,

@@ -108,7 +108,7 @@ bool one_line_of_ours(const std::string& errors) {
 
 }  // namespace
 
-TEST_CASE("simulate prints a report and writes JSON whose times sum to the makespan, thread by thread") {
+TEST_CASE("simulate's report and JSON have times that sum to the makespan") {
   const TraceFile trace;
   const auto file = trace.beside("result.json");
   const Outcome run =
@@ -147,7 +147,7 @@ TEST_CASE("simulate prints a report and writes JSON whose times sum to the makes
   CHECK(faults.at("WROH") == 1);
 }
 
-TEST_CASE("what every thread's readings of the clock give is written, to the picosecond") {
+TEST_CASE("a thread's predicted clock readings are written to the picosecond") {
   using trace::EventKind;
   TestProgram program({2, 1});
   program.joins = false;
@@ -282,7 +282,7 @@ TEST_CASE("computing is not scaled by a speed that nobody knows") {
   refused(of_trace + TemporaryFile(text).path().string(), "hosts of different speeds (2Gf, 4Gf)");
 }
 
-TEST_CASE("a sequential trace of another program is told of, one with other arguments or at another place is not") {
+TEST_CASE("a note names a sequential trace of another program only") {
   const TraceFile trace;
   TestProgram program({1, 1});
   program.barrier(0, 1000);
@@ -305,7 +305,7 @@ void check_refused(const std::string& command, const std::string& arguments, con
   CHECK(run.errors.find(named) != std::string::npos);
 }
 
-TEST_CASE("bandwidth and latency by --set act on the links: a message takes what it would by hand") {
+TEST_CASE("bandwidth and latency by --set act on the links") {
   // A frame of 1538 B takes 12.304 us on 1 Gbit/s: twice, store and forward; once as a flow. And 2 x 20 us.
   const auto [network, expected] =
       GENERATE(table<std::string, double>({{"queue", 2 * 12.304 + 40}, {"simgrid", 12.304 + 40}}));
@@ -323,8 +323,7 @@ TEST_CASE("bandwidth and latency by --set act on the links: a message takes what
   CHECK(parse_bandwidth(changed.at("is").get<std::string>()).bytes_per_second == Approx(125e6));
 }
 
-TEST_CASE(
-    "what --set changed stands in the report and in the JSON of simulate, check prints it, and costs come out as set") {
+TEST_CASE("what --set changed is in the report, the JSON and check") {
   const TraceFile trace;
   const std::string setting = " --set 'fault.*=x0.5'";
   const auto file = trace.beside("set.json");
@@ -363,7 +362,7 @@ TEST_CASE("the sequential time is what the compute of the region sums to") {
   CHECK(compute == Approx(7.5).epsilon(1e-6));
 }
 
-TEST_CASE("how much memory may a simulation take unless told? half of what is free, or of its container's limit") {
+TEST_CASE("the default memory limit is half of what is free") {
   const auto limit = [](const char* meminfo, const char* container) {
     std::istringstream machine(meminfo), group(container);
     return sim::memory_limit_from(machine, group).count;
@@ -378,8 +377,7 @@ TEST_CASE("how much memory may a simulation take unless told? half of what is fr
   CHECK(limit("", "") == 4 * gib);
 }
 
-TEST_CASE(
-    "a trace of more touches than memory has room for or than a processor can do ends before they are simulated") {
+TEST_CASE("a trace beyond memory or processor limits ends before its simulation") {
   TestProgram program({2, 1});
   program.pages = 1'000'000'000;
   program.barrier(0, 10, {test::reads(999'999'999)});
@@ -401,7 +399,7 @@ TEST_CASE(
   check_refused("simulate", dense.arguments() + " --nodes 2 --max-memory 1", "--max-memory");
 }
 
-TEST_CASE("the list of written pages counts with what it takes while it grows") {
+TEST_CASE("the growing list of written pages counts as memory") {
   // 100,000 written pages on each of 4 nodes took 87 bytes each, above what the command takes itself.
   constexpr std::uint32_t pages = 100'000;
   TestProgram program({2, 1});
@@ -581,7 +579,7 @@ TEST_CASE("memory is private by its name, if no parallel region writes it") {
   }
 }
 
-TEST_CASE("a trace whose barriers do not match fails the run with status 1, and the old result file stays") {
+TEST_CASE("a trace with unmatched barriers fails and leaves the old result") {
   TestProgram program({2, 1});
   program.joins = false;
   program.barrier(0, 10);
@@ -621,7 +619,7 @@ TEST_CASE("what was extrapolated is marked in the table, with a footnote") {
   CHECK(sdsm_command("simulate", arguments(p3)).output.find('*') == std::string::npos);
 }
 
-TEST_CASE("a memory bus measured for other numbers of threads is marked, and the share stands in the result") {
+TEST_CASE("an unmeasured memory bus is marked and its share reported") {
   const TraceFile trace;
   PlatformText text;
   text.set("memory-bus.4", "2.5");
@@ -639,7 +637,7 @@ TEST_CASE("a memory bus measured for other numbers of threads is marked, and the
   CHECK(result.at("extrapolated") == json{"memory-bus"});
 }
 
-TEST_CASE("simulate --uncertainty tells a band, its draws in the JSON, and the same bytes again") {
+TEST_CASE("simulate --uncertainty gives a band, its draws and equal bytes again") {
   const TraceFile trace;
   PlatformText text;
   text.set("fault.RUMR.standard-error", "20us");
@@ -684,7 +682,7 @@ TEST_CASE("simulate --uncertainty tells a band, its draws in the JSON, and the s
   CHECK(json::parse(jittered.output).at("uncertainty").at("holds") == json({"standard errors", "jitter"}));
 }
 
-TEST_CASE("simulate --uncertainty on a platform with runs tells that its band is a single run's") {
+TEST_CASE("simulate --uncertainty with runs names its band a single run's") {
   const TraceFile trace;
   PlatformText text;
   text.set("fault.RUMR.standard-error", "20us");
@@ -712,7 +710,7 @@ TEST_CASE("simulate --uncertainty on a platform with runs tells that its band is
   CHECK(exact.errors.find("single run") == std::string::npos);
 }
 
-TEST_CASE("simulate --uncertainty tells how much of the time the costs take that it takes for exact") {
+TEST_CASE("simulate --uncertainty reports the share of time from exact costs") {
   const TraceFile trace;
   const auto told_of = [&](const std::string& uncertain) {
     PlatformText text;
@@ -750,7 +748,7 @@ TEST_CASE("simulate --uncertainty tells how much of the time the costs take that
   CHECK(with_fault.errors.find("RUMR") == std::string::npos);
 }
 
-TEST_CASE("simulate --uncertainty refuses a platform without standard errors, and numbers that make no band") {
+TEST_CASE("simulate --uncertainty refuses platforms without standard errors and impossible numbers") {
   const TraceFile trace;
   for (const auto& [arguments, named] :
        std::vector<std::pair<std::string, std::string>>{{" --uncertainty 20", "no standard error"},
@@ -767,7 +765,7 @@ TEST_CASE("simulate --uncertainty refuses a platform without standard errors, an
   }
 }
 
-TEST_CASE("a prediction beyond what was measured says so, and one on a file that tells no range says nothing") {
+TEST_CASE("a prediction beyond the measured range says so") {
   TestProgram program({2, 1});
   program.pages = 4;
   program.barrier(0);
@@ -802,7 +800,7 @@ TEST_CASE("a prediction beyond what was measured says so, and one on a file that
         json::array({{{"what", "diff_bytes"}, {"value", 1212}, {"calibrated", 1211}}}));
 }
 
-TEST_CASE("an output that is a link stays one, and what it leads to is written") {
+TEST_CASE("an output link stays one, and its target is written") {
   const TraceFile trace(small_program());
   const TemporaryFile target("old", ".json");
   const auto link = trace.beside("link.json");
@@ -812,7 +810,7 @@ TEST_CASE("an output that is a link stays one, and what it leads to is written")
   CHECK(json::parse(test::read_text(target.path())).at("nodes") == 2);
 }
 
-TEST_CASE("a link to a file that is not there yet stays one, and the file is made") {
+TEST_CASE("a dangling link stays one, and its target is made") {
   const TraceFile trace(small_program());
   const auto target = trace.beside("target.json"), link = trace.beside("link.json"), far = trace.beside("far.json");
   std::filesystem::create_symlink("target.json", link);
@@ -834,7 +832,7 @@ TEST_CASE("a link to a file that is not there yet stays one, and the file is mad
   }
 }
 
-TEST_CASE("a platform without any route is bad input to check, simulate and replay") {
+TEST_CASE("a platform without routes is bad input to every command") {
   const TraceFile trace(small_program());
   const std::string text = std::regex_replace(test::read_text(test::p3_score()), std::regex("<route [^\\n]*\\n"), "");
   const TemporaryFile platform(text, ".xml");
@@ -844,8 +842,7 @@ TEST_CASE("a platform without any route is bad input to check, simulate and repl
   CHECK(sdsm_command("simulate", in_quotes(trace.path().string()) + " -n 2 -p " + path).status == 2);
 }
 
-TEST_CASE(
-    "a platform that is no regular file, or too large to be one, is refused at once by check, simulate and replay") {
+TEST_CASE("an irregular or huge platform file is refused at once") {
   const TraceFile trace(small_program());
   const TemporaryFile huge("<platform/>");
   std::filesystem::resize_file(huge.path(), 65 << 20);  // a hole, which takes no room
@@ -866,7 +863,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("replay tells a platform that cannot be used from one that is too small") {
+TEST_CASE("replay distinguishes unusable platforms from too small ones") {
   const TemporaryFile still(test::with_cables("0Mbps"));
   const Outcome refused = sdsm_command("replay", in_quotes(still.path().string()));
   CHECK(refused.status == 2);
@@ -959,7 +956,7 @@ TEST_CASE("check tells what SimGrid would stumble over") {
   }
 }
 
-TEST_CASE("a platform that SimGrid aborts at is one line with its reason, in each command") {
+TEST_CASE("a platform at which SimGrid aborts gives one line per command") {
   const TraceFile trace;
   const TemporaryFile twice(std::regex_replace(PlatformText().text(), std::regex("(<route .*?</route>)"), "$1$1"),
                             ".xml");
@@ -986,7 +983,7 @@ TEST_CASE("check refuses elements that lie too deep in each other") {
   CHECK(run.errors.find("deep") != std::string::npos);
 }
 
-TEST_CASE("a platform damaged anywhere ends check with status 0 or 2 and a line of ours, never with a crash") {
+TEST_CASE("a damaged platform never crashes check") {
   std::mt19937_64 random(test::seed(1));
   const std::string whole = PlatformText().text();
   const std::uint64_t attempts = test::rounds(60);
@@ -1027,7 +1024,7 @@ TEST_CASE("check lists the properties, and wants a file or the list") {
   CHECK(sdsm_command("check", "a.xml b.xml").status == 2);
 }
 
-TEST_CASE("replay re-runs the sizes and layouts that it is asked for, and tells slips in them in a line") {
+TEST_CASE("replay re-runs the sizes asked for and refuses wrong ones") {
   const auto rows_of = [](const std::string& arguments) {
     const Outcome run = sdsm_command("replay", arguments + " " + p3 + " --json -");
     CAPTURE(arguments, run.errors);
@@ -1059,7 +1056,7 @@ TEST_CASE("replay re-runs the sizes and layouts that it is asked for, and tells 
   }
 }
 
-TEST_CASE("replay finds p3's costs again, and with --strict says by its status that a gigabit platform differs") {
+TEST_CASE("replay reproduces p3's costs, --strict fails on a gigabit platform") {
   CHECK(sdsm_command("replay", p3 + " --strict").status == 0);
   CHECK(sdsm_command("replay", p3 + " --strict --network simgrid").status == 0);
   const TemporaryFile gigabit(test::with_cables("1Gbps"));

@@ -20,7 +20,7 @@ bool within_a_nanosecond(Time a, Time b) {
 
 }  // namespace
 
-TEST_CASE("each fault, barrier and lock of the platform file costs what it says, within 1 ns, on both networks") {
+TEST_CASE("each cost of the platform takes its time within 1 ns") {
   const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
   const Platform platform = read_platform(p3_score());
   std::vector<std::string> skipped;
@@ -34,7 +34,7 @@ TEST_CASE("each fault, barrier and lock of the platform file costs what it says,
   }
 }
 
-TEST_CASE("a release waits for its diff's messages one after another, by the formula") {
+TEST_CASE("a release waits for its diff's messages one after another") {
   // One run of words: 12 bytes and 4 for each. 61.66 us and 0.181919 us a byte; 4108 bytes go in three messages.
   const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
   const Platform platform = read_platform(p3_score());
@@ -43,14 +43,14 @@ TEST_CASE("a release waits for its diff's messages one after another, by the for
   CHECK(within_a_nanosecond(replay_release(platform, network, 1024, 3), us(3 * 61.66 + 4108 * 0.181919)));
 }
 
-TEST_CASE("a barrier takes 18.95 us for each home page that its owner wrote") {
+TEST_CASE("a barrier takes 18.95 us per home page that its owner wrote") {
   const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
   const Platform platform = read_platform(p3_score());
   CHECK(within_a_nanosecond(replay_dirty_pages(platform, network, 64, 3), us(18.95)));
   CHECK(within_a_nanosecond(replay_dirty_pages(platform, network, 1, 3), us(18.95)));
 }
 
-TEST_CASE("a barrier takes barrier.further-run for each run of adjacent pages but the first") {
+TEST_CASE("a barrier takes barrier.further-run for each further run of pages") {
   const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
   Platform platform = read_platform(p3_score());
   CHECK(replay_further_runs(platform, network, 64, 3) == Time{});
@@ -59,7 +59,7 @@ TEST_CASE("a barrier takes barrier.further-run for each run of adjacent pages bu
   CHECK(within_a_nanosecond(replay_dirty_pages(platform, network, 64, 3), us(18.95)));
 }
 
-TEST_CASE("at a gigabit a fetch saves nine tenths of its wire time and nothing else") {
+TEST_CASE("at a gigabit a fetch saves nine tenths of its wire time") {
   // Stored and forwarded: 110 bytes twice at 125 MB/s and 10 us, 4330 + 1538 bytes and 10 us; local part 79.96 us.
   // Flowing: 110 bytes and 10 us, 4330 bytes and 10 us; local part 211.8 us.
   const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
@@ -77,7 +77,7 @@ TEST_CASE("at a gigabit a fetch saves nine tenths of its wire time and nothing e
   CHECK(within_a_nanosecond(replay_fault(platform, network, FaultKind::WROH, 10), us(8)));
 }
 
-TEST_CASE("at a gigabit a barrier and a lock save the wire time of their messages") {
+TEST_CASE("at a gigabit barriers and locks save their messages' wire time") {
   const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
   const TemporaryFile file(with_cables("1Gbps"));
   const Platform platform = read_platform(file.path());
@@ -92,7 +92,7 @@ TEST_CASE("at a gigabit a barrier and a lock save the wire time of their message
   CHECK(within_a_nanosecond(replay_lock(platform, network, {2, 1}, 100), us(52) - slow + fast));
 }
 
-TEST_CASE("a changed number changes what it is the cost of, by as much") {
+TEST_CASE("a changed cost changes its own re-run by as much") {
   PlatformText text;
   text.set("fault.RUMR", "687us");
   text.set("barrier.2x1", "761us");
@@ -103,8 +103,7 @@ TEST_CASE("a changed number changes what it is the cost of, by as much") {
   CHECK(within_a_nanosecond(replay_barrier(platform, NetworkKind::queue, {2, 1}, 20), us(761)));
 }
 
-TEST_CASE(
-    "a fault's re-run is of a page that the node has had, and twinned, with cold caches, from a home that computes") {
+TEST_CASE("a fault's re-run has a warm page, cold caches, a computing home") {
   PlatformText text;
   text.set("fault.first-copy", "100us");
   text.set("fault.first-write", "100us");
@@ -129,7 +128,7 @@ TEST_CASE("what a platform has no room for is named, not re-run") {
   CHECK(skipped.size() == 6 + 3 + 3);
 }
 
-TEST_CASE("a message alone takes frames, cables and the switch: by hand at 100 Mbit/s and 5 us a cable") {
+TEST_CASE("a message alone takes frames, cables and switch at 100 Mbit/s") {
   const Platform platform = read_platform(p3_score());
   // On the wire 1 byte is 84 with its frame, 32 bytes 110, 1460 bytes 1538, 1461 bytes in two frames 1617 and 4096
   // bytes in three 4330, at 0.08 us each. The switch passes a frame on when it has it, the first of 84, 110, 1538
@@ -145,7 +144,7 @@ TEST_CASE("a message alone takes frames, cables and the switch: by hand at 100 M
   CHECK(within_a_nanosecond(flowing[4], us(346.4 + 10)));
 }
 
-TEST_CASE("of many messages sent at once each takes what it occupies of a cable") {
+TEST_CASE("each of many simultaneous messages takes its share of a cable") {
   const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
   const auto each = replay_streams(read_platform(p3_score()), network, {{1}, {1460}, {4096}});
   REQUIRE(each.size() == 3);
@@ -154,7 +153,7 @@ TEST_CASE("of many messages sent at once each takes what it occupies of a cable"
   CHECK(within_a_nanosecond(each[2], us(346.4)));
 }
 
-TEST_CASE("messages longer than a run can last are refused, whichever network they are too long for") {
+TEST_CASE("messages longer than any run are refused on both networks") {
   // A tebibyte at 100 Mbit/s takes a day, at 10 kbit/s 28 years.
   const Platform platform = read_platform(p3_score());
   CHECK_THROWS_AS(check_duration({{{1250.}, us(5)}}, platform.costs.framing, {most_message_bytes}, 1),
@@ -165,8 +164,7 @@ TEST_CASE("messages longer than a run can last are refused, whichever network th
                   std::invalid_argument);
 }
 
-TEST_CASE(
-    "only what is asked for is re-run, and layouts that the platform does not give have no figure to compare with") {
+TEST_CASE("only requested sizes are re-run, unmeasured layouts have no figure") {
   PlatformText text;
   text.hosts = 8;
   const TemporaryFile file(text.text());
@@ -180,7 +178,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("a tree's barrier grows with the logarithm of the nodes where a flat one grows with their number") {
+TEST_CASE("a tree's barrier grows with the logarithm of the nodes") {
   PlatformText text;
   text.hosts = 32;
   text.properties.erase("barrier.4x1");

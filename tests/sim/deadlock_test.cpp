@@ -26,7 +26,7 @@ std::string failure(NetworkKind network, const TestProgram& program) {
 
 }  // namespace
 
-TEST_CASE("a barrier that one thread leaves out stops the run, which says who waits where") {
+TEST_CASE("a barrier that one thread leaves out stops the run") {
   const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
   TestProgram program({4, 1});
   program.barrier_of_all(10);
@@ -49,7 +49,7 @@ TEST_CASE("a lock that is never given back stops who waits for it") {
   CHECK(contains(said, "'acquire' (object 5"));
 }
 
-TEST_CASE("a program that ends in a region keeps no lock from those who had it before in the trace") {
+TEST_CASE("a program that ends in a region frees the locks") {
   const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
   const std::uint64_t lock = GENERATE(0, 1);
   TestProgram program({2, 1});
@@ -65,7 +65,7 @@ TEST_CASE("a program that ends in a region keeps no lock from those who had it b
   CHECK(result.makespan >= us(700));
 }
 
-TEST_CASE("what never comes to a thread that the program's end stops, stops no simulation") {
+TEST_CASE("events that never reach an ended thread stop no simulation") {
   const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
   const auto semaphore = static_cast<std::uint8_t>(trace::ObjectClass::semaphore);
   TestProgram program({2, 1});
@@ -87,7 +87,7 @@ TEST_CASE("what never comes to a thread that the program's end stops, stops no s
   CHECK(result.makespan < us(5000));
 }
 
-TEST_CASE("a program that a thread ends lasts until then, and so does what others do") {
+TEST_CASE("a program that a thread ends lasts until then") {
   const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
   TestProgram program({3, 1});
   program.joins = false;
@@ -112,7 +112,7 @@ TEST_CASE("a program that a thread ends lasts until then, and so does what other
   CHECK(waits.total() == result.makespan);
 }
 
-TEST_CASE("amid a row of faults the program's end counts those that were over") {
+TEST_CASE("the program's end counts the faults that were over") {
   TestProgram program({2, 1});
   program.joins = false;
   program.ended_by = ProcessId{0};
@@ -152,7 +152,7 @@ TEST_CASE("two locks taken in opposite orders stop both threads") {
   CHECK(contains(said, "thread 1: waiting"));
 }
 
-TEST_CASE("two locks that threads try to take in opposite orders stop nobody: who fails gives back what it has") {
+TEST_CASE("a failed try breaks a cycle of two locks") {
   const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
   TestProgram program({2, 1});
   for (std::uint32_t t = 0; t < 2; ++t) {
@@ -169,8 +169,7 @@ TEST_CASE("two locks that threads try to take in opposite orders stop nobody: wh
   CHECK(more == 3);
 }
 
-TEST_CASE(
-    "who holds nothing waits for a lock that it only tried to take, and so does who tries under another kind of lock") {
+TEST_CASE("a failed trier waits for a lock if it holds nothing") {
   TestProgram program({2, 1});
   const bool is_in_critical = GENERATE(false, true);
   program.acquire(0, 0);
@@ -184,7 +183,7 @@ TEST_CASE(
   CHECK(spent(result.threads[1].whole, Spent::lock) >= from_seconds(3e-3));
 }
 
-TEST_CASE("philosophers who all take their left fork at once, and try for the right one, all eat") {
+TEST_CASE("philosophers who try for the right fork all eat") {
   const std::uint32_t count = GENERATE(3U, 5U, 8U);
   const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
   TestProgram program({count, 1});
@@ -200,7 +199,7 @@ TEST_CASE("philosophers who all take their left fork at once, and try for the ri
   for (const auto& thread : result.threads) CHECK(thread.whole.locks >= 6);
 }
 
-TEST_CASE("who only tries stops nobody that takes the locks in the opposite order, whenever that comes") {
+TEST_CASE("a thread that only tries never deadlocks the opposite order") {
   // A lock that was free when the thread looked must be its own before another's request reaches the manager.
   const std::uint32_t threads = GENERATE(2U, 3U);
   for (double late_us = 0; late_us < 1500; late_us += 12.5) {
@@ -220,7 +219,7 @@ TEST_CASE("who only tries stops nobody that takes the locks in the opposite orde
   }
 }
 
-TEST_CASE("who takes a lock again before it has come back to its manager is nobody's rival") {
+TEST_CASE("a lock retaken before its return has no rival") {
   TestProgram program({3, 1});
   program.acquire(0, 1);
   for (int turn = 0; turn < 5; ++turn) {
@@ -233,7 +232,7 @@ TEST_CASE("who takes a lock again before it has come back to its manager is nobo
   CHECK(run(p3_score(), NetworkKind::queue, program).threads[0].whole.locks == 6);
 }
 
-TEST_CASE("a lock that another thread has given back is not given back a second time") {
+TEST_CASE("a lock that another thread has released is not released twice") {
   // Thread 1 gives back lock 0, which thread 2 has then while thread 0 backs off.
   TestProgram program({4, 1});
   program.acquire(0, 0);
@@ -251,7 +250,7 @@ TEST_CASE("a lock that another thread has given back is not given back a second 
   CHECK(spent(result.threads[1].whole, Spent::lock) >= from_seconds(9e-3));  // as long as thread 2 has it
 }
 
-TEST_CASE("of several locks taken together all go back, and those that were held before stay") {
+TEST_CASE("locks taken together are released together, earlier ones stay") {
   // Thread 1 has lock 3. Thread 0 holds lock 0, then wants 1, 2 and 3 together; thread 2 waits for 1 meanwhile.
   TestProgram program({4, 1});
   program.acquire(0, 0);
@@ -280,7 +279,7 @@ TEST_CASE("a barrier of a team that cannot be is refused") {
   CHECK(contains(failure(NetworkKind::queue, program), "teams do not match"));
 }
 
-TEST_CASE("a thread at the barrier of a team to which it does not belong is refused") {
+TEST_CASE("a thread at another team's barrier is refused") {
   TestProgram program({4, 1});
   program.interval(3, 10, {}, {EventKind::barrier, 0, 0, 2});
   CHECK(contains(failure(NetworkKind::queue, program), "thread 3 is at a barrier of 2 threads"));
@@ -294,7 +293,7 @@ TEST_CASE("threads that come to barriers of different teams wait for ever") {
   CHECK(contains(failure(NetworkKind::queue, program), "waiting"));
 }
 
-TEST_CASE("threads that come to barriers of different gangs, or of one of another size, wait for ever") {
+TEST_CASE("threads at barriers of different gangs wait for ever") {
   const std::uint32_t gang = GENERATE(1U, 2U);
   TestProgram program({2, 1});
   program.interval(0, 10, {}, {EventKind::barrier, 0, 0, 2, 1});
@@ -302,7 +301,7 @@ TEST_CASE("threads that come to barriers of different gangs, or of one of anothe
   CHECK(contains(failure(NetworkKind::queue, program), "waiting"));
 }
 
-TEST_CASE("a source that fails in the middle ends the run with its error") {
+TEST_CASE("a source that fails half way ends the run with its error") {
   class FailingSource final : public IntervalSource {
    public:
     const trace::Interval* next() override {

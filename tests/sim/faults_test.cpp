@@ -61,7 +61,7 @@ TEST_CASE("one process pays for no fault at all") {
   for (const FaultRule& rule : fault_rules) CHECK(fault_count(result, 0, rule.kind) == 0);
 }
 
-TEST_CASE("an owner's writes cost 8 us each, and 18.95 us each at the barrier") {
+TEST_CASE("an owner's writes cost 8 us, and 18.95 us at the barrier") {
   TestProgram program({2, 1});
   program.barrier(0, 1000, {writes(0), writes(2), writes(4)});
   program.barrier(1, 1000);
@@ -74,8 +74,7 @@ TEST_CASE("an owner's writes cost 8 us each, and 18.95 us each at the barrier") 
   CHECK(spent(owner, Spent::diff) == Time{});
 }
 
-TEST_CASE(
-    "what a trap leaves cold is computing in the account, at most all of the fault, and takes no time of its own") {
+TEST_CASE("cold caches after a trap are computing within the fault's time") {
   TestProgram program({2, 1});
   program.barrier(0, 1000, {writes(0), writes(2), writes(4)});
   program.barrier(1, 1000, {reads(0, 128)});
@@ -95,7 +94,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("a node's first fetch of a page takes longer by fault.first-copy, each later one does not") {
+TEST_CASE("a node's first fetch of a page costs fault.first-copy more") {
   TestProgram program({2, 1});
   program.barrier(0, 1000);
   program.barrier(1, 1000, {reads(0), reads(2)});
@@ -117,7 +116,7 @@ TEST_CASE("a node's first fetch of a page takes longer by fault.first-copy, each
   CHECK(result.makespan == plain.makespan + us(4 * 10));
 }
 
-TEST_CASE("a first write takes longer by fault.first-write: on an own page after the trap, on another's for its twin") {
+TEST_CASE("a first write costs fault.first-write more") {
   TestProgram program({2, 1});
   program.barrier(0, 1000, {writes(0), writes(2)});
   program.barrier(1, 1000, {reads(6)});
@@ -157,7 +156,7 @@ TEST_CASE("what homes have open gets its memory at the first write, too") {
   CHECK(runs.longer(1, Spent::compute) == us(1 * 10));
 }
 
-TEST_CASE("a page and its twin get their memory once for all threads of a node") {
+TEST_CASE("a page and its twin get memory once per node") {
   TestProgram program({2, 2});
   program.barrier_of_all(1000);
   program.barrier(1, 1000, {writes(0)});  // its companion's: WROL
@@ -176,7 +175,7 @@ TEST_CASE("a page and its twin get their memory once for all threads of a node")
   CHECK(longer(0, FaultKind::WROH) == Time{});
 }
 
-TEST_CASE("the program's variables have their memory before main begins: on process 0, and where it places them") {
+TEST_CASE("variables have memory before main, at process 0 or their home") {
   struct Variant {
     trace::RegionKind kind;
     Placement placement;
@@ -210,7 +209,7 @@ TEST_CASE("the program's variables have their memory before main begins: on proc
   CHECK(longer(1) == us(variant.first_writes[1] * 10));
 }
 
-TEST_CASE("costs of many pages that no run can last are refused, whatever they sum to in 64 bits") {
+TEST_CASE("summed costs beyond any run are refused, also past 64 bits") {
   TestProgram program({2, 1});
   program.pages = std::uint64_t{1} << 16;
   program.barrier(0, 1000, {writes(0, 0, 1 << 15)});
@@ -227,7 +226,7 @@ TEST_CASE("costs of many pages that no run can last are refused, whatever they s
   }
 }
 
-TEST_CASE("a barrier's costs are refused where only both of them together last longer than any run") {
+TEST_CASE("a barrier's costs are refused if only their sum is too long") {
   TestProgram program({2, 1});
   program.pages = std::uint64_t{1} << 16;
   std::vector<trace::TouchRun> apart;
@@ -253,7 +252,7 @@ TEST_CASE("a barrier's costs are refused where only both of them together last l
   }
 }
 
-TEST_CASE("a date beyond the longest run is refused on either network, whoever comes to it") {
+TEST_CASE("a date beyond the longest run is refused on both networks") {
   const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
   // Thread 1 fetches its region's function, and computes. Then the home's part of its second fetch, 100 s before the
   // end of all runs, ends 800 s behind it.
@@ -270,7 +269,7 @@ TEST_CASE("a date beyond the longest run is refused on either network, whoever c
   CHECK_THROWS_WITH(run(file.path(), network, program), ContainsSubstring("longer than 104 simulated days"));
 }
 
-TEST_CASE("the first use of a page at the end of petabytes takes no memory for what lies before it") {
+TEST_CASE("the first page at the end of petabytes takes little memory") {
   TestProgram program({2, 1});
   program.pages = std::uint64_t{1} << 40;
   const std::uint64_t last_own = program.pages - 2;
@@ -286,7 +285,7 @@ TEST_CASE("the first use of a page at the end of petabytes takes no memory for w
   CHECK(spent(result.threads[0].whole, Spent::compute) == spent(plain.threads[0].whole, Spent::compute) + us(2 * 10));
 }
 
-TEST_CASE("a copy is new to a node, not to each of its processes, and so are copies that come beside another") {
+TEST_CASE("copies are new to a node once, prefetched ones too") {
   PlatformText text;
   text.set("fault.first-copy", "10us");
   const TemporaryFile file(text.text());
@@ -310,7 +309,7 @@ TEST_CASE("a copy is new to a node, not to each of its processes, and so are cop
   CHECK(longer < us(3 * 10));  // whom a fetch makes wait is longer in it, too, but for less than a fetch
 }
 
-TEST_CASE("a page read in one interval and written in it later: RUMR 587 us, then WROR 51 us") {
+TEST_CASE("a page read, then written later: RUMR 587 us, WROR 51 us") {
   TestProgram program({2, 1});
   program.barrier(0, 1000);
   program.barrier(1, 1000, {reads(0), writes(0, 128)});
@@ -325,7 +324,7 @@ TEST_CASE("a page read in one interval and written in it later: RUMR 587 us, the
   CHECK(result.threads[0].whole.served >= 2);
 }
 
-TEST_CASE("a page that comes beside another costs its 346.4 us on the wire, the request's 0.64 us, and prefetch.page") {
+TEST_CASE("a prefetched page costs its wire time, request and prefetch.page") {
   TestProgram program({2, 1});
   program.barrier(0, 1000);
   // At home with process 0 are pages 0, 2, 4, ...: of the next two, the node has one already.
@@ -363,7 +362,7 @@ TEST_CASE("a home's page that was served beside another has its memory") {
   CHECK(spent(result.threads[0].whole, Spent::compute) == spent(plain.threads[0].whole, Spent::compute) + us(2 * 10));
 }
 
-TEST_CASE("three nodes ask one home at once: 587 us, and the others wait for its cable, 346.4 us each") {
+TEST_CASE("three nodes that ask one home wait for its cable") {
   // Stored and forwarded. The requests (110 bytes, 8.8 us a link) meet at the home's port and arrive after 27.6, 36.4
   // and 45.2 us; the home takes 39.98 us for each, so the last page is ready after 147.54 us. Pages leave by one cable,
   // 346.4 us each: at 67.58, 413.98 and 760.38 us; each is there 479.44 us later and is installed in 39.98 us.
@@ -392,7 +391,7 @@ TEST_CASE("requests to different homes do not disturb each other") {
   CHECK(fault_count(result, 2, FaultKind::RUMR) == 2);
 }
 
-TEST_CASE("a companion that wants a page on its way waits for it, and pays for a page that is there") {
+TEST_CASE("a page on its way is awaited by the node's other processes") {
   TestProgram program({2, 2});
   program.barrier_of_all(0);
   program.barrier(0, 10'000);
@@ -452,7 +451,7 @@ TEST_CASE("a message that nobody waits for does not lengthen the run") {
   CHECK(spent(result.threads[0].whole, Spent::idle) > us(51));
 }
 
-TEST_CASE("after a simulated week a fault still costs what it costs, within 1 ns") {
+TEST_CASE("after a simulated week a fault costs the same within 1 ns") {
   const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
   TestProgram program({2, 1});
   program.barrier_of_all(7 * 86'400e6);
@@ -464,9 +463,7 @@ TEST_CASE("after a simulated week a fault still costs what it costs, within 1 ns
   CHECK(result.threads[1].whole.total() == result.whole_makespan);
 }
 
-TEST_CASE(
-    "a fault on a page of 8 KiB costs what one on 4 KiB does, and the wire time of the rest, and its diff has the "
-    "page's words") {
+TEST_CASE("a fault on 8 KiB adds wire time, its diff more words") {
   TestProgram program({2, 1});
   program.barrier(0, 10'000);
   program.barrier(1, 10'000, {reads(0), writes(2, 128, 1, {2048, 1})});

@@ -28,7 +28,7 @@ constexpr int around = 2;
 
 }  // namespace
 
-TEST_CASE("hardware: whoever comes first waits for the last and the barrier's overhead, and touches cost nothing") {
+TEST_CASE("hardware: all wait for the last and the barrier's overhead") {
   TestProgram program({1, 2});
   program.barrier(0, 30, {reads(0, 0, 64)});
   program.barrier(1, 100, {writes(0, 0, 64)});
@@ -45,7 +45,7 @@ TEST_CASE("hardware: whoever comes first waits for the last and the barrier's ov
   CHECK(result.extrapolated.empty());
 }
 
-TEST_CASE("hardware: a barrier costs what its number of threads does, on a line between measured ones") {
+TEST_CASE("hardware: barriers cost measured or interpolated numbers of threads") {
   const auto makespan = [](std::uint32_t threads) {
     TestProgram program({1, threads});
     program.barrier_of_all(10);
@@ -58,8 +58,7 @@ TEST_CASE("hardware: a barrier costs what its number of threads does, on a line 
   CHECK(makespan(1).makespan == us(10 + 3 * 0.1));
 }
 
-TEST_CASE(
-    "hardware: a lock of one's own costs what one thread measured, another's what all do, first come first served") {
+TEST_CASE("hardware: own locks cost one thread's measurement, others' all threads'") {
   TestProgram program({1, 4});
   program.acquire(0, 7, 10);  // granted at 10.2, nobody had it
   program.release(0, 7, 20);  // at 30.2
@@ -82,7 +81,7 @@ TEST_CASE(
   CHECK(result.threads[3].whole.locks == 2);
 }
 
-TEST_CASE("hardware: EPCC's loop of locks gives the overhead that it was measured with") {
+TEST_CASE("hardware: EPCC's loop of locks gives its measured overhead") {
   TestProgram program({1, 4});
   constexpr int repetitions = 25;
   for (int i = 0; i < repetitions; ++i) {
@@ -95,7 +94,7 @@ TEST_CASE("hardware: EPCC's loop of locks gives the overhead that it was measure
   CHECK(simulated(program).makespan == us(4 * repetitions * 10.5 - 0.3 + around * 1.8));
 }
 
-TEST_CASE("hardware: a flag and a store that a loop waits for come from another processor") {
+TEST_CASE("hardware: awaited flags and stores come from another processor") {
   TestProgram program({1, 2});
   program.interval(0, 50, {}, {EventKind::post, 0, 3, 1});
   program.interval(0, 50, {}, {EventKind::post, 0, 3, 2});
@@ -124,7 +123,7 @@ TEST_CASE("hardware: a flag and a store that a loop waits for come from another 
   CHECK(waited(spun, 1, Spent::lock) == us(50 + 0.4));
 }
 
-TEST_CASE("hardware: an atomic operation costs a hand-off where none was measured, and the result says so") {
+TEST_CASE("hardware: an unmeasured atomic operation costs a hand-off, and says so") {
   TestProgram program({1, 2});
   program.interval(0, 10, {}, {EventKind::atomic, 1, 0, 64});
   program.interval(0, 10, {}, {EventKind::fence, 0, 0, 0});

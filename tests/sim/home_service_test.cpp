@@ -25,13 +25,13 @@ TestProgram fetches_from_a_computing_home(std::uint32_t pages) {
 
 }  // namespace
 
-TEST_CASE("on a node with a free processor an answer takes nothing from the home's thread") {
+TEST_CASE("on a node with a free processor answers steal no time") {
   const Result result = run(p3_score(), NetworkKind::queue, fetches_from_a_computing_home(4));
   CHECK(spent(result.threads[0].whole, Spent::stolen) == Time{});
   CHECK(spent(result.threads[1].whole, FaultKind::RUMR) == us(5 * 587));
 }
 
-TEST_CASE("on a node whose only processor computes, each answer steals the home's part from its thread") {
+TEST_CASE("on a one-processor node answers steal the home's part") {
   PlatformText text;
   text.cores = 1;
   const TemporaryFile file(text.text());
@@ -44,7 +44,7 @@ TEST_CASE("on a node whose only processor computes, each answer steals the home'
   CHECK(spent(result.threads[1].whole, FaultKind::RUMR) == us(5 * 587));
 }
 
-TEST_CASE("what is stolen is told by what the home's thread did just then") {
+TEST_CASE("stolen time is counted as what the home's thread did") {
   PlatformText text;
   text.cores = 1;
   text.set("fault.WROH", "10ms");
@@ -64,7 +64,7 @@ TEST_CASE("what is stolen is told by what the home's thread did just then") {
   CHECK(result.threads[1].whole.stolen_from == Tally{}.stolen_from);
 }
 
-TEST_CASE("what is stolen at a fault's end, in its trap, is told as a run tells it: of computing") {
+TEST_CASE("time stolen in a fault's last trap counts as computing") {
   PlatformText text;
   text.cores = 1;
   text.set("fault.WROH", "10ms");
@@ -85,7 +85,7 @@ TEST_CASE("what is stolen at a fault's end, in its trap, is told as a run tells 
   }
 }
 
-TEST_CASE("what is stolen while something is being stolen is told of the same moment") {
+TEST_CASE("time stolen within stolen time counts at the same moment") {
   PlatformText text;
   text.cores = 1;
   text.set("fault.WROH", "10ms");
@@ -104,7 +104,7 @@ TEST_CASE("what is stolen while something is being stolen is told of the same mo
   CHECK(stolen_from[static_cast<std::size_t>(spent_on(FaultKind::WROH))] == Time{});
 }
 
-TEST_CASE("a home whose thread waits takes its own share of a fetch, and one that computes the other") {
+TEST_CASE("waiting and computing homes take different shares of a fetch") {
   for (const auto& [share, us_each] : {std::pair{"0.25", 587 - 19.99}, std::pair{"2", 587 + 3 * 39.98}}) {
     PlatformText text;
     text.cores = 1;
@@ -121,7 +121,7 @@ TEST_CASE("a home whose thread waits takes its own share of a fetch, and one tha
   }
 }
 
-TEST_CASE("a home that has just fetched a page is awake for the next message, and serves as one that waits") {
+TEST_CASE("a home that has just fetched is awake and serves as waiting") {
   PlatformText text;
   text.cores = 1;
   text.set("local-part.waiting-share", "0.25");
@@ -160,7 +160,7 @@ TEST_CASE("a home that waits loses nothing") {
   CHECK(spent(result.threads[0].whole, Spent::stolen) == Time{});
 }
 
-TEST_CASE("a computing home answers after the interrupt delay, a waiting one at once") {
+TEST_CASE("a computing home answers after the interrupt delay") {
   PlatformText text;
   text.set("home.interrupt-delay", "100us");
   const TemporaryFile file(text.text());
@@ -173,7 +173,7 @@ TEST_CASE("a computing home answers after the interrupt delay, a waiting one at 
   CHECK(spent(waiting.threads[1].whole, FaultKind::RUMR) == us(3 * 587));
 }
 
-TEST_CASE("what is stolen from a thread comes on top of its work, and later requests may steal from that") {
+TEST_CASE("stolen time adds to work, from which later requests steal") {
   PlatformText text;
   text.cores = 1;
   const TemporaryFile file(text.text());

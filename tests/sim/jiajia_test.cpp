@@ -163,7 +163,7 @@ void check_counts(const Result& result, const PlayedCluster& cluster, bool with_
 
 }  // namespace
 
-TEST_CASE("what others count while the clock is read inside a parallel region belongs to the measured region") {
+TEST_CASE("counts during a clock's reading belong to the measured region") {
   TestProgram program({2, 1});
   program.clock(0, 20'000);
   program.clock(0, 20'000);
@@ -184,7 +184,7 @@ TEST_CASE("what others count while the clock is read inside a parallel region be
   CHECK(other.region.barriers == 0);
 }
 
-TEST_CASE("every thread counts as JIAJIA's rules played without time: barriers, with and without quirks") {
+TEST_CASE("threads count as JIAJIA's rules for barriers, with and without quirks") {
   for (std::uint32_t seed = 1; seed <= 4; ++seed) {
     for (const bool moves : {false, true}) {
       for (const bool detects : {false, true}) {
@@ -203,7 +203,7 @@ TEST_CASE("every thread counts as JIAJIA's rules played without time: barriers, 
   }
 }
 
-TEST_CASE("every thread counts as JIAJIA's rules played without time: locks, of both scopes") {
+TEST_CASE("threads count as JIAJIA's rules for locks of both scopes") {
   for (std::uint32_t seed = 11; seed <= 18; ++seed) {
     for (const Scope scope : {Scope::openmp, Scope::lock}) {
       const Rules rules{.home_migration = seed % 2 == 0, .scope = scope};
@@ -216,7 +216,7 @@ TEST_CASE("every thread counts as JIAJIA's rules played without time: locks, of 
   }
 }
 
-TEST_CASE("under JIAJIA homes that move by first touch do so as the rules played without time") {
+TEST_CASE("JIAJIA's first-touch homes move as in the rules") {
   for (std::uint32_t seed = 31; seed <= 34; ++seed) {
     Rules rules{.adaptive_write_detection = seed % 2 == 0, .scope = Scope::openmp};
     rules.first_touch_moves = seed % 3;
@@ -226,7 +226,7 @@ TEST_CASE("under JIAJIA homes that move by first touch do so as the rules played
   }
 }
 
-TEST_CASE("a fork by broadcast: one message to each, no page, no barrier, and it tells what the master wrote") {
+TEST_CASE("a fork by broadcast is one message each, with write notices") {
   Rules rules{.scope = Scope::openmp};
   rules.fork_by_broadcast = true;
   const trace::Event fork{trace::EventKind::fork, 0, 0, 3}, begin{trace::EventKind::team_begin, 0, 0, 3};
@@ -264,7 +264,7 @@ TEST_CASE("a fork by broadcast: one message to each, no page, no barrier, and it
   CHECK(bytes(privatized) > bytes(with) + 2 * 2 * 4096 - 500);
 }
 
-TEST_CASE("a region of a part of the threads keeps forks by broadcast from hiding what its threads wrote") {
+TEST_CASE("a partial region keeps broadcast forks from hiding its writes") {
   Rules rules{.scope = Scope::openmp};
   rules.fork_by_broadcast = true;
   TestProgram program({3, 1});
@@ -297,7 +297,7 @@ TEST_CASE("under JIAJIA processes of one node have copies of their own") {
   CHECK(result.threads[1].whole.messages < apart.threads[1].whole.messages);
 }
 
-TEST_CASE("JIAJIA's faults cost what the platform says: a home write 8 us, a page of another node 587 us") {
+TEST_CASE("JIAJIA's faults cost the platform's 8 us and 587 us") {
   TestProgram program({2, 1});
   program.barrier(0, 5000, {writes(0)});
   program.barrier(1, 5000);
@@ -327,7 +327,7 @@ TEST_CASE("an empty barrier of two JIAJIA processes takes a message each way") {
   for (const std::size_t thread : {0, 1}) CHECK((many[thread] - few[thread]) / 10 == us(2 * (61.66 + 36 * 0.181919)));
 }
 
-TEST_CASE("a JIAJIA lock: question and grant, and its write notices make both longer") {
+TEST_CASE("write notices lengthen a JIAJIA lock's request and grant") {
   const auto program = [](bool writes_under_it) {
     TestProgram made({2, 1});
     made.barrier_of_all(5000);
@@ -353,7 +353,7 @@ TEST_CASE("a JIAJIA lock: question and grant, and its write notices make both lo
   CHECK(bytes(told) == bytes(quiet) + 16 + 12);  // the REL's and the next barrier's
 }
 
-TEST_CASE("a JIAJIA lock hands on what its scope says: before it, too, with openmp alone") {
+TEST_CASE("a JIAJIA lock hands on its scope, with openmp earlier writes") {
   const auto program = [] {
     TestProgram made({3, 1});
     made.barrier(0, 90'000);
@@ -372,7 +372,7 @@ TEST_CASE("a JIAJIA lock hands on what its scope says: before it, too, with open
   CHECK(fault_count(lock, 2, Fault::RIVR) == 1);
 }
 
-TEST_CASE("a flush under JIAJIA tells others: a lock of its own is taken and given back") {
+TEST_CASE("a flush under JIAJIA takes and releases a lock") {
   TestProgram program({2, 1});
   const trace::Event flush{trace::EventKind::flush, 0, 0, 0};
   program.barrier(0, 50'000, {reads(1)});
@@ -386,7 +386,7 @@ TEST_CASE("a flush under JIAJIA tells others: a lock of its own is taken and giv
   CHECK(result.threads[0].whole.locks == 1);
 }
 
-TEST_CASE("under JIAJIA a flag tells who waits for it, as a lock would") {
+TEST_CASE("a flag under JIAJIA sends notices as a lock does") {
   TestProgram program({3, 1});
   const trace::Event post{trace::EventKind::post, 0, 7, 1}, wait{trace::EventKind::wait, 0, 7, 1};
   for (const std::uint32_t t : {0U, 1U, 2U}) program.barrier(t, 50'000, {reads(0)});
@@ -405,8 +405,7 @@ TEST_CASE("under JIAJIA a flag tells who waits for it, as a lock would") {
   CHECK_THROWS_WITH(simulated(program, {}), ContainsSubstring("thread 1 has a flag, which JIAJIA's own scopes do not"));
 }
 
-TEST_CASE(
-    "under JIAJIA a barrier of a part of the threads tells those who are there, and counts as played without time") {
+TEST_CASE("a partial barrier under JIAJIA notifies its members") {
   const Rules rules{.home_migration = true, .scope = Scope::openmp};
   TestProgram program({3, 1});
   program.pages = drawn_pages;
@@ -441,7 +440,7 @@ TEST_CASE(
   CHECK_THROWS_WITH(simulated(program, {}), ContainsSubstring("a barrier of 2 of 3 threads, which JIAJIA's own"));
 }
 
-TEST_CASE("under JIAJIA who waits in a loop of its own sees what the other stored before that event") {
+TEST_CASE("a spinning thread under JIAJIA sees stores before its event") {
   const auto program = [](double stores_at, double asks_at) {
     TestProgram made({2, 1});
     for (const std::uint32_t t : {0U, 1U}) made.barrier(t, 50'000, {reads(1)});
@@ -523,7 +522,7 @@ TestProgram two_faults() {
 
 }  // namespace
 
-TEST_CASE("JIAJIA's datagrams of one size: as long on the wire whatever they carry, and counted as what that is") {
+TEST_CASE("JIAJIA's fixed datagrams take equal time and count their content") {
   std::map<std::string, std::string> properties{{"jiajia.message.size", "40960B"}};
   for (const char* kind : {"RUMR", "RIVR", "WUMR", "WIVR"}) properties["jiajia.fault." + std::string(kind)] = "12000us";
   const TemporaryFile fast = p3_jiajia_with(properties), slow = p3_jiajia_with(properties, "50Mbps");
@@ -539,7 +538,7 @@ TEST_CASE("JIAJIA's datagrams of one size: as long on the wire whatever they car
   CHECK(result.threads[1].whole.bytes == simulated(two_faults()).threads[1].whole.bytes);
 }
 
-TEST_CASE("a JIAJIA process that waits for acknowledgements sends its next message when it has that of the last") {
+TEST_CASE("a JIAJIA sender waits for each message's acknowledgement") {
   const auto without = barrier_times(p3_jiajia_with({}), 3);
   const auto with = barrier_times(p3_jiajia_with({{"jiajia.message.acknowledgement", "8B"}}), 3);
   // 36 bytes travel 28.24 us, and the rest of the message's time is the processors', half of it the sender's. 8 bytes
@@ -552,7 +551,7 @@ TEST_CASE("a JIAJIA process that waits for acknowledgements sends its next messa
         barrier_times(p3_jiajia_with({}), 2));
 }
 
-TEST_CASE("what JIAJIA logs takes longer: a fault, and a message for its sender") {
+TEST_CASE("JIAJIA's logging lengthens faults and their senders' messages") {
   const TemporaryFile logs = p3_jiajia_with({{"jiajia.log", "4us"}});
   const Result result = simulated_on(logs, two_faults());
   CHECK(fault_time(result, 0, Fault::WROH) == us(2 * (8 + 4)));
@@ -561,7 +560,7 @@ TEST_CASE("what JIAJIA logs takes longer: a fault, and a message for its sender"
   for (const Time time : barrier_times(logs, 2)) CHECK(time == us(2 * (61.66 + 36 * 0.181919 + 4)));
 }
 
-TEST_CASE("JIAJIA's costs of many pages that no run can last are refused, whatever they sum to in 64 bits") {
+TEST_CASE("JIAJIA's costs beyond any run are refused, also past 64 bits") {
   TestProgram program({2, 1});
   program.pages = std::uint64_t{1} << 16;
   const auto made = [&](std::uint64_t first) {

@@ -39,7 +39,7 @@ TEST_CASE("without jitter the seed means nothing and every fetch costs the same"
   CHECK(mean_factor(2, 0) == Approx(1).epsilon(1e-9));
 }
 
-TEST_CASE("each processor part has mean 1 and the coefficient of variation asked for") {
+TEST_CASE("processor parts have mean 1 and the requested coefficient of variation") {
   // Means of 101 draws each: they scatter by a tenth of the coefficient.
   const double jitter = GENERATE(0.05, 0.5);
   constexpr int runs = 60;

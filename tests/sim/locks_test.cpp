@@ -22,7 +22,7 @@ std::uint64_t messages(const Result& result, std::uint32_t thread, MessageKind k
 
 }  // namespace
 
-TEST_CASE("an uncontended lock: local part 24.4 us on 2x1, and a message each way unless the manager is near") {
+TEST_CASE("an uncontended lock takes 24.4 us and its manager's messages") {
   TestProgram program({2, 1});
   program.barrier_of_all(5000);
   program.acquire(0, 0, 1000);  // lock 0 is managed by process 0
@@ -56,7 +56,7 @@ TEST_CASE("lock k is managed by process k mod P") {
   CHECK(lock_time(result, 1) == us(24.4));
 }
 
-TEST_CASE("a flag counts up at its manager, the thread of a static share: who waits pays a message each way") {
+TEST_CASE("a flag counts at its manager, a waiter pays both messages") {
   const auto post = [](std::uint64_t value) {
     return trace::Event{trace::EventKind::post, 0, flag_number(7, 0), value};
   };
@@ -103,7 +103,7 @@ TEST_CASE("a held lock goes to whoever asked first") {
   CHECK(lock_time(result, 1) == first + 2 * hand_over - us(3000));
 }
 
-TEST_CASE("a release sends what was written under the lock before the lock passes on") {
+TEST_CASE("a release sends its writes before the lock passes on") {
   TestProgram program({2, 1});
   program.barrier_of_all(5000);
   program.acquire(1, 0);
@@ -119,7 +119,7 @@ TEST_CASE("a release sends what was written under the lock before the lock passe
   CHECK(spent(writer, Spent::diff) == us(61.66 + 16 * 0.181919));
 }
 
-TEST_CASE("an acquire drops copies: what was read before the lock is fetched again under it") {
+TEST_CASE("an acquire drops copies, which are then fetched again") {
   TestProgram program({2, 1});
   program.barrier_of_all(5000);
   program.acquire(1, 0, 1000, {reads(0)});
@@ -142,7 +142,7 @@ TEST_CASE("home pages need no action at a lock") {
   CHECK(result.threads[0].whole.diffs == 0);
 }
 
-TEST_CASE("a single is a counter behind a lock: the first thread moves it, the others find it moved") {
+TEST_CASE("a single is a counter behind a lock that one thread moves") {
   TestProgram program({2, 1});
   program.barrier_of_all(5000);
   program.interval(0, 0, {}, {trace::EventKind::single, 1, 0, 0});
@@ -169,7 +169,7 @@ TEST_CASE("a program's lock and the run-time's locks are different locks") {
   CHECK(result.threads[0].whole.locks == 2);
 }
 
-TEST_CASE("a page that a companion's acquire drops on its way is fetched again, and its change is not lost") {
+TEST_CASE("a page dropped while it comes is fetched again without loss") {
   TestProgram program({2, 2});
   program.barrier_of_all(5000);
   program.barrier(0, 10'000);
@@ -184,7 +184,7 @@ TEST_CASE("a page that a companion's acquire drops on its way is fetched again, 
   CHECK(writer.diffs == 1);
 }
 
-TEST_CASE("a library's object counts what it was given: who takes waits for so many, whoever gave them") {
+TEST_CASE("a library object's taker waits for its count, from any giver") {
   const auto take = [](std::uint64_t gives) { return trace::Event{trace::EventKind::take, 0, 4, gives}; };
   const trace::Event give{trace::EventKind::give, 0, 4};
   TestProgram program({2, 1});
@@ -203,7 +203,7 @@ TEST_CASE("a library's object counts what it was given: who takes waits for so m
   CHECK(messages(result, 0, MessageKind::lock_release) == 0);
 }
 
-TEST_CASE("who comes as good as first, and so has the lock that was another's for a moment, may try to take a second") {
+TEST_CASE("a nearly first lock holder may try for a second lock") {
   // Thread 1 has lock 1 and asks for 0; thread 0 asks for 0 at the same time, and tries to take 1. The later one wins
   // where both come within what a trace tells apart; at some of these times, they do.
   unsigned waited = 0;
@@ -225,8 +225,7 @@ TEST_CASE("who comes as good as first, and so has the lock that was another's fo
   CHECK(waited > 0);
 }
 
-TEST_CASE(
-    "who comes first has a semaphore or a read-write lock, whatever the trace's order was, and readers share it") {
+TEST_CASE("semaphores and read-write locks go to the first, readers share") {
   using trace::ObjectClass;
   const auto take = [](ObjectClass what, std::uint64_t value = 0) {
     return trace::Event{trace::EventKind::take, static_cast<std::uint8_t>(what), 4, value};
@@ -263,7 +262,7 @@ TEST_CASE(
   CHECK(lock_time(result, 1) == us(6024.4 + 24.4 + 27.6 - 2000));
 }
 
-TEST_CASE("a semaphore of 2 lets two in, and one that was given before anybody took it does not wait") {
+TEST_CASE("a semaphore of 2 admits two, one given early waits not") {
   const auto take = [](std::uint64_t value) {
     return trace::Event{trace::EventKind::take, static_cast<std::uint8_t>(trace::ObjectClass::semaphore), 4, value};
   };
@@ -285,7 +284,7 @@ TEST_CASE("a semaphore of 2 lets two in, and one that was given before anybody t
   CHECK(lock_time(result, 1) == us(27.6 + 24.4 + 27.6));
 }
 
-TEST_CASE("of a semaphore that was set anew while more was given, what is left over lets nobody in") {
+TEST_CASE("a reset semaphore's surplus admits nobody") {
   const auto detail = static_cast<std::uint8_t>(trace::ObjectClass::semaphore);
   const trace::Event give{trace::EventKind::give, detail, 4};
   TestProgram program({2, 1});
@@ -298,7 +297,7 @@ TEST_CASE("of a semaphore that was set anew while more was given, what is left o
   CHECK(lock_time(result, 1) == us(6000 - 2000 + 24.4 + 27.6));
 }
 
-TEST_CASE("a read-write lock in memory of a semaphore that was given or taken more often is free, and has one writer") {
+TEST_CASE("a read-write lock in a semaphore's memory starts free") {
   using trace::ObjectClass;
   const auto event = [](trace::EventKind kind, ObjectClass what, int beyond = 0) {
     return trace::Event{kind, static_cast<std::uint8_t>(what), 4, static_cast<std::uint32_t>(beyond)};
@@ -326,7 +325,7 @@ TEST_CASE("a read-write lock in memory of a semaphore that was given or taken mo
   CHECK(lock_time(result, 1) == us(6024.4 + 24.4 + 27.6 - 2000));
 }
 
-TEST_CASE("a semaphore or write lock within a lock goes to whoever has the lock, not first to whom the trace gave it") {
+TEST_CASE("a lock within a lock goes to the outer lock's holder") {
   using trace::ObjectClass;
   const auto [what, value] = GENERATE(std::pair{ObjectClass::semaphore, 1}, std::pair{ObjectClass::writer, 0});
   const auto detail = static_cast<std::uint8_t>(what);
@@ -359,7 +358,7 @@ TEST_CASE("threads that meet at a library's barrier wait for the last") {
   CHECK(result.threads[1].whole.locks == 2);
 }
 
-TEST_CASE("who spins goes on when the thread that stored has come so far, after a question and its answer") {
+TEST_CASE("a spinning thread goes on after the store and a round trip") {
   TestProgram program({2, 1});
   program.barrier_of_all(5000);
   program.interval(0, 4000, {writes(1)}, {trace::EventKind::task});  // its third event, after the fork and the barrier
@@ -379,7 +378,7 @@ TEST_CASE("who spins goes on when the thread that stored has come so far, after 
   CHECK(lock_time(result, 1) < us(6000));
 }
 
-TEST_CASE("who asks within the trace's resolution of another asks at once with it, and goes by its number") {
+TEST_CASE("requests within the trace's resolution go by thread number") {
   // Both threads of a node leave a barrier, and take a lock to write a page that the first of them keeps.
   const auto run_pair = [](double later_us, double compute_factor) {
     TestProgram program({1, 2});
@@ -444,7 +443,7 @@ TEST_CASE("ordered regions go on in their turns, whoever asks first") {
   CHECK_FALSE(result.has_unknown_turns);
 }
 
-TEST_CASE("ordered regions of a trace that does not tell their turns go on as they come, and the result says so") {
+TEST_CASE("ordered regions without recorded turns go as they come, and say so") {
   const Result result = run(p3_score(), NetworkKind::queue, blocks_of_ordered_regions({2, 1}, false));
   CHECK(lock_time(result, 1) == us(2 * (27.6 + 24.4 + 27.6)));
   CHECK(result.has_unknown_turns);

@@ -37,7 +37,7 @@ Time computing(const Result& result) {
 
 }  // namespace
 
-TEST_CASE("of 1 ms computing the memory-bound share takes as many times as long as the platform says") {
+TEST_CASE("memory-bound computing is stretched by the platform's factor") {
   const TemporaryFile file(with_memory_bus().text());
   const auto compute = [&](double share) {
     return computing(run(file.path(), NetworkKind::queue, program({2, 2}), memory_bound(share)));
@@ -56,14 +56,14 @@ TEST_CASE("what contention adds to computing is none of the program's own") {
   for (const double share : {0., 0.5, 1.}) CHECK(own(share) == us(1000));
 }
 
-TEST_CASE("the compute factor scales what a thread takes alone: contention comes on top") {
+TEST_CASE("the compute factor scales uncontended work, contention comes on top") {
   const TemporaryFile file(with_memory_bus().text());
   RunOptions options = memory_bound(0.5);
   options.compute_factor = 3;
   CHECK(computing(run(file.path(), NetworkKind::queue, program({2, 2}), options)) == us(3 * 1300));
 }
 
-TEST_CASE("a thread that has its node to itself is not slowed, whatever the platform says or leaves out") {
+TEST_CASE("a thread alone on its node is not slowed") {
   const TemporaryFile file(with_memory_bus().text());
   CHECK(computing(run(file.path(), NetworkKind::queue, program({4, 1}), memory_bound(1))) == us(1000));
   CHECK(computing(run(p3_score(), NetworkKind::queue, program({4, 1}), memory_bound(1))) == us(1000));
@@ -89,7 +89,7 @@ TEST_CASE("without a memory-bound share a platform's memory bus changes no resul
   CHECK(with.extrapolated == without.extrapolated);
 }
 
-TEST_CASE("numbers of threads that were not measured are marked as extrapolated, and none at all is refused") {
+TEST_CASE("unmeasured numbers of threads are marked, none at all refused") {
   PlatformText text = with_memory_bus();
   text.cores = 3;
   text.set("barrier.1x3", "300us");

@@ -97,7 +97,7 @@ TEST_CASE("a message alone takes the idle time of its route") {
   CHECK(close(arrivals(NetworkKind::simgrid, {{100, 1, 0, control_payload}}), {118.8}));
 }
 
-TEST_CASE("cables of different speeds: the slower one sets the pace, whichever comes first") {
+TEST_CASE("the slower of two cables sets the pace") {
   PlatformText text;
   text.other_bandwidth[0] = "1Gbps";
   // Slow, then fast: the fast cable passes on the last frame, counted as a full one, when it has it.
@@ -112,7 +112,7 @@ TEST_CASE("within a node there is no network") {
   CHECK(close(arrivals(NetworkKind::simgrid, {{3, 2, 2, page_payload}}), {3}));
 }
 
-TEST_CASE("two pages that meet at a port leave it one after the other") {
+TEST_CASE("two pages that meet at a port leave in turn") {
   // Both first frames are at the switch after 128.04 us. One page has the port until 474.44 us, the other until 820.84
   // us.
   CHECK(close(arrivals(NetworkKind::queue, {{0, 1, 0, page_payload}, {0, 2, 0, page_payload}}), {479.44, 825.84}));
@@ -124,7 +124,7 @@ TEST_CASE("three pages that one node sends leave it one after the other") {
               {479.44, 825.84, 1172.24}));
 }
 
-TEST_CASE("a page on its way up does not hinder one on its way down the same cable") {
+TEST_CASE("pages up and down one cable do not hinder each other") {
   CHECK(close(arrivals(NetworkKind::queue, {{0, 0, 1, page_payload}, {0, 1, 0, page_payload}}), {479.44, 479.44}));
   CHECK(close(arrivals(NetworkKind::simgrid, {{0, 0, 1, page_payload}, {0, 1, 0, page_payload}}), {356.4, 356.4}));
 }
@@ -134,7 +134,7 @@ TEST_CASE("messages between different nodes do not disturb each other") {
   CHECK(close(arrivals(NetworkKind::simgrid, {{0, 0, 1, page_payload}, {0, 2, 3, page_payload}}), {356.4, 356.4}));
 }
 
-TEST_CASE("a port serves in the order of arrival: a short message that comes later waits for a long one") {
+TEST_CASE("a port serves messages in the order of arrival") {
   // The page has the port to node 0 from 128.04 to 474.44 us. The short message is there at 200 + 13.8 us.
   CHECK(close(arrivals(NetworkKind::queue, {{0, 1, 0, page_payload}, {200, 2, 0, control_payload}}),
               {479.44, 474.44 + 8.8 + 5}));
@@ -146,7 +146,7 @@ TEST_CASE("a port that is free again serves at once") {
   CHECK(close(arrivals(NetworkKind::queue, {{0, 1, 0, page_payload}, {1000, 2, 0, page_payload}}), {479.44, 1479.44}));
 }
 
-TEST_CASE("simgrid: two pages that meet at a port leave it one after the other") {
+TEST_CASE("simgrid: two pages that meet at a port leave in turn") {
   const auto found = arrivals(NetworkKind::simgrid, {{0, 1, 0, page_payload}, {0, 2, 0, page_payload}});
   // A page takes 356.4 us, of which the port is busy 346.4. SimGrid counts the second's latency after the first's end
   // or not, by its version.
@@ -266,7 +266,7 @@ double mean_fetch_us_by_frames(std::uint32_t nodes, std::uint32_t threads, doubl
 
 }  // namespace
 
-TEST_CASE("the frame-level reference itself: a page alone takes 479.44 us less what the shorter last frame saves") {
+TEST_CASE("a page alone takes the frame-level reference 479.44 us") {
   FrameNetwork network(2, {{12.5e6}, us(5)}, {});
   Time page{}, request{};
   network.send(0, 1, control_payload, [&] { request = network.now(); });
@@ -280,7 +280,7 @@ TEST_CASE("the frame-level reference itself: a page alone takes 479.44 us less w
   CHECK(page == us(123.04 + 346.4 + 10));
 }
 
-TEST_CASE("fetches behind whole messages take within 7 percent of what they take behind frames that mix") {
+TEST_CASE("fetches behind whole messages differ by at most 7 percent") {
   const auto nodes = GENERATE(4U, 8U, 16U);
   const auto threads = GENERATE(1U, 2U);
   const auto think_us = GENERATE(200.0, 1000.0);
@@ -292,7 +292,7 @@ TEST_CASE("fetches behind whole messages take within 7 percent of what they take
   CHECK(queue / reference < 1.07);
 }
 
-TEST_CASE("the two networks see the same contention, if their idle times are taken off") {
+TEST_CASE("both networks see the same contention without idle times") {
   const auto nodes = GENERATE(4U, 8U);
   const double queue = mean_fetch_us(NetworkKind::queue, nodes, 1, 1000) - 547.04;
   const double simgrid = mean_fetch_us(NetworkKind::simgrid, nodes, 1, 1000) - 415.2;

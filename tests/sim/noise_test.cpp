@@ -60,7 +60,7 @@ TEST_CASE("what noise makes of computing is none of the program's own") {
   }
 }
 
-TEST_CASE("short work differs from while to while by the deviation, as a part of its mean") {
+TEST_CASE("short work varies by the deviation relative to its mean") {
   Noise noise(0.2, 100ms, 1, 2);
   const std::vector<double> times = short_work(noise, first, 4000);
   double sum = 0, squares = 0;
@@ -94,7 +94,7 @@ TEST_CASE("long work takes on average as long as without noise") {
   CHECK(noise.stretched(first, 0s, 100s) == Time{100s});
 }
 
-TEST_CASE("a process's pace depends on the seed and on nothing that others do") {
+TEST_CASE("a process's pace depends on the seed alone") {
   Noise alone(0.2, 100ms, 7, 2), beside(0.2, 100ms, 7, 2), other_seed(0.2, 100ms, 8, 2);
   const std::vector<double> of_second = short_work(beside, second, 50);
   const std::vector<double> of_first = short_work(alone, first, 50);

@@ -22,7 +22,7 @@ std::uint64_t faults(const Result& result, std::size_t thread, FaultKind kind) {
 
 }  // namespace
 
-TEST_CASE("first touch: the thread that comes first in time is a page's home, wherever round-robin puts it") {
+TEST_CASE("first touch: the first thread in time is a page's home") {
   // Page 1 would be process 1's. Process 0 comes to it after 2 ms, process 1 after 6 ms, or the other way round.
   const bool first_is_0 = GENERATE(true, false);
   TestProgram program({2, 1});
@@ -34,7 +34,7 @@ TEST_CASE("first touch: the thread that comes first in time is a page's home, wh
   CHECK(faults(result, home, FaultKind::WUMR) == 0);
 }
 
-TEST_CASE("first touch: a page stays where it is, and one that was read first is at home there too") {
+TEST_CASE("first touch: a page stays, also one that was read first") {
   TestProgram program({2, 1});
   program.barrier(0, 100);
   program.barrier(1, 100, {reads(0)});

@@ -23,7 +23,7 @@ TEST_CASE("The first round gives what is predicted") {
   CHECK(readings_that_continue({}, predicted, {}) == predicted);
 }
 
-TEST_CASE("What a program was given stays as far as it did the same, and what is predicted continues it") {
+TEST_CASE("predicted output continues the unchanged part of the given one") {
   const trace::Readings given{readings({10, 20, 30, 35}), readings({12, 40})};
   const trace::Readings predicted{readings({11, 22, 29, 31, 50}), readings({13, 14}), readings({7})};
   // Thread 0: 20 instead of 22, so all behind it is 2 us earlier. Thread 1 did nothing the same, thread 2 is new.
@@ -31,7 +31,7 @@ TEST_CASE("What a program was given stays as far as it did the same, and what is
         trace::Readings{readings({10, 20, 27, 29, 48}), readings({13, 14}), readings({7})});
 }
 
-TEST_CASE("A thread that reads its clock less often than it did is given that much") {
+TEST_CASE("a thread with fewer clock readings receives fewer values") {
   const trace::Readings given{readings({10, 20, 30})}, predicted{readings({11})};
   CHECK(readings_that_continue(given, predicted, {3}) == trace::Readings{readings({10})});
 }

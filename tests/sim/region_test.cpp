@@ -34,7 +34,7 @@ const Time region = us(8 + 661 + 18.95 + 587 + 2000 + 661);
 
 }  // namespace
 
-TEST_CASE("the makespan, and every thread's time, is that of the region, and the whole run stands beside it") {
+TEST_CASE("makespan and times are the region's, with the whole run beside") {
   const Result result = run(p3_score(), NetworkKind::queue, timed_region(GENERATE(0U, 3U)));
   CHECK(result.makespan == region);
   CHECK(result.whole_makespan == us(1000) + region + us(500));
@@ -66,7 +66,7 @@ TEST_CASE("with fewer than two looks at the clock everything is measured") {
   CHECK(result.makespan == result.whole_makespan);
 }
 
-TEST_CASE("a fault that spans the region's ends counts with the part that lies within") {
+TEST_CASE("a fault across the region's end counts by its part within") {
   const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
   TestProgram program({2, 1});
   program.barrier_of_all(5000);

@@ -96,7 +96,7 @@ TEST_CASE("a lock goes round as in the run") {
   CHECK(spent(second.threads[0].whole, Spent::lock) > us(4900));
 }
 
-TEST_CASE("a band is made of runs in the same order, whatever the drawn costs would make of it") {
+TEST_CASE("a band's runs keep one order whatever their draws") {
   // Freely, the lock would go to thread 0 first, as it asks 5 ms before thread 1.
   PlatformText text;
   text.set("lock.2x1.standard-error", "5us");

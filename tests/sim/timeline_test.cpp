@@ -36,7 +36,7 @@ std::vector<std::string> in_words(const Timeline& timeline) {
 
 }  // namespace
 
-TEST_CASE("states told out of order make slices in order, and states that go on make one") {
+TEST_CASE("timeline states come in order, adjacent equal ones as one") {
   Timeline timeline = two_nodes();
   timeline.state(first, compute, 0us, 4us);
   timeline.state(first, compute, 4us, 10us);
@@ -82,7 +82,7 @@ TEST_CASE("a fault that costs nothing is a slice without length") {
         std::vector<std::string>{"state 0 0-10", "state 10 10-15", "fault 1 10-10", "fault 10 10-15"});
 }
 
-TEST_CASE("a window cuts slices at its bounds, and keeps messages that lie in it") {
+TEST_CASE("a window cuts slices at its bounds and keeps its messages") {
   Timeline timeline = two_nodes({.begin = 5us, .end = 12us});
   timeline.state(first, compute, 0us, 10us);
   timeline.state(first, barrier, 10us, 20us);
@@ -93,7 +93,7 @@ TEST_CASE("a window cuts slices at its bounds, and keeps messages that lie in it
   CHECK(in_words(timeline) == std::vector<std::string>{"state 0 5-10", "message 255 6-8", "state 19 10-12"});
 }
 
-TEST_CASE("of more events than are wanted, those that begin first stay, and the others are counted") {
+TEST_CASE("of too many events the first stay, others are counted") {
   Timeline timeline = two_nodes({.most_events = 4});
   // State numbers alternate, so that no two slices become one. Those of the second thread come when all are told.
   for (int i = 0; i < 40; ++i) timeline.state(first, i % 2 == 0 ? compute : diff, i * 2us, i * 2us + 2us);
@@ -105,7 +105,7 @@ TEST_CASE("of more events than are wanted, those that begin first stay, and the 
   CHECK(what_was_cut(timeline).find("first 4 events, and 37 that begin at 0.000006000 s") != std::string::npos);
 }
 
-TEST_CASE("threads that are not wanted leave no slices, and messages to them no arrows") {
+TEST_CASE("unwanted threads leave no slices and no arrows") {
   Timeline timeline = two_nodes({.threads = {false, true}});
   timeline.state(first, compute, 0us, 10us);
   timeline.state(second, compute, 0us, 10us);
@@ -129,7 +129,7 @@ TEST_CASE("a request that waits lengthens its queue until it is served") {
   CHECK(changes == std::vector<std::pair<std::int64_t, int>>{{1, 1}, {2, 1}, {3, -1}, {5, -1}});
 }
 
-TEST_CASE("both formats round ends from the time itself, so that no error adds up") {
+TEST_CASE("both formats round ends from absolute times") {
   Timeline timeline = two_nodes();
   // A third of a nanosecond each.
   timeline.state(first, compute, Time{}, Time{1'333'333});

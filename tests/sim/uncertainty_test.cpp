@@ -77,7 +77,7 @@ std::string refusal(const std::function<void()>& body) {
 
 }  // namespace
 
-TEST_CASE("draws have the costs' values for means and their standard errors for deviations") {
+TEST_CASE("draws have the costs' means and standard errors") {
   PlatformText text;
   text.set("fault.RUMR.standard-error", "10us");
   text.set("lock.4x1.standard-error", "0.5us");
@@ -114,7 +114,7 @@ TEST_CASE("what was fitted together is drawn together") {
   CHECK(covariance(fixed, per_byte) / deviation(fixed) / deviation(per_byte) == Approx(correlation).margin(0.04));
 }
 
-TEST_CASE("what costs were in three runs gives a further run's, as computed by hand from the seed's numbers") {
+TEST_CASE("three runs' costs give a further run's as by hand") {
   PlatformText text, errors;
   text.set("fault.RRWR.runs", "24us 25us 29us");
   text.set("lock.4x1.runs", "70us 74us 78us");
@@ -135,7 +135,7 @@ TEST_CASE("what costs were in three runs gives a further run's, as computed by h
   CHECK(in_us(costs.barrier.at({2, 1})) == Approx(661 + 20 * z4));
 }
 
-TEST_CASE("costs that were measured in the same runs vary and move together as in these") {
+TEST_CASE("costs measured in the same runs vary together") {
   PlatformText text;
   text.set("fault.RUMR", "600us");
   text.set("fault.RUMR.runs", "590us 600us 610us");
@@ -169,7 +169,7 @@ TEST_CASE("the message's correlation is not of costs that tell their runs") {
   CHECK(deviation(drawn(platform, "message.per-byte", 4000)) == Approx(5e-9).epsilon(0.035));
 }
 
-TEST_CASE("no drawn time is below zero, no share above one and no slowdown below") {
+TEST_CASE("no drawn time, share or slowdown leaves its range") {
   PlatformText text;
   text.set("fault.WROH.standard-error", "80us");
   text.set("local-part.home-share.standard-error", "1");
@@ -184,7 +184,7 @@ TEST_CASE("no drawn time is below zero, no share above one and no slowdown below
   CHECK(*std::max_element(shares.begin(), shares.end()) == 1);
 }
 
-TEST_CASE("the same seed draws the same costs with every standard library, another seed others") {
+TEST_CASE("a seed draws the same costs with every standard library") {
   PlatformText text;
   text.set("fault.RUMR.standard-error", "10us");
   text.set("barrier.2x1.standard-error", "20us");
@@ -198,7 +198,7 @@ TEST_CASE("the same seed draws the same costs with every standard library, anoth
   CHECK(values[2] * 1e6 == Approx(583.442396).epsilon(1e-9));
 }
 
-TEST_CASE("costs that are less than their messages take are passed over and counted") {
+TEST_CASE("costs below their messages' time are passed over and counted") {
   // A page over the network takes 507.04 us: of faults of 510 us with an error of 5, a quarter cannot be.
   PlatformText text;
   text.set("fault.RUMR", "510us");
@@ -213,7 +213,7 @@ TEST_CASE("costs that are less than their messages take are passed over and coun
   CHECK(static_cast<double>(sampler.refused()) == Approx(383).margin(70));
 }
 
-TEST_CASE("errors with which hardly any costs can be are refused, and so is a platform without errors") {
+TEST_CASE("platforms without errors or with far too large ones are refused") {
   PlatformText text;
   const std::string none = refusal([&] { CostSampler(platform_of(text), 1); });
   CHECK(contains(none, "no standard error"));
@@ -233,7 +233,7 @@ TEST_CASE("errors with which hardly any costs can be are refused, and so is a pl
   CHECK(contains(refusal(draw_many), "too large"));
 }
 
-TEST_CASE("each draw takes what the program takes on a file with the costs drawn, on both networks") {
+TEST_CASE("each draw equals a run on its costs, on both networks") {
   const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
   const double jitter = GENERATE(0., 0.2);
   PlatformText text;
@@ -318,7 +318,7 @@ TEST_CASE("under JIAJIA the band is that of its own costs") {
   CHECK(covariance(costs, times) / covariance(costs, costs) == Approx(4).epsilon(1e-6));
 }
 
-TEST_CASE("bands cover the true time as often as they say, if the costs are known as well as they say") {
+TEST_CASE("bands cover the true time as often as promised") {
   // The truth has its own barrier; each calibration is off from it by its error. A tenth of the bands should miss.
   TestProgram program({2, 1});
   for (int i = 0; i < 5; ++i) program.barrier_of_all(10);
@@ -351,7 +351,7 @@ TEST_CASE("quantiles lie on the line between the two nearest times") {
   CHECK(quantile(five, 1) == Time{50});
 }
 
-TEST_CASE("what ails every draw is told once, as of a run without draws") {
+TEST_CASE("what ails every draw is reported once") {
   PlatformText text;
   text.set("fault.RUMR.standard-error", "1us");
   text.hosts = 1;
