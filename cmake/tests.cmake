@@ -20,15 +20,23 @@ target_compile_options(sdsm_test_code INTERFACE $<$<CONFIG:Release>:-O1>)
 target_include_directories(sdsm_test_code INTERFACE ${CMAKE_SOURCE_DIR})
 target_compile_definitions(sdsm_test_code INTERFACE SDSM_SOURCE_DIR="${CMAKE_SOURCE_DIR}" SDSM_BINARY_DIR="${CMAKE_BINARY_DIR}")
 
+# Reads Catch2's header for all tests, each of which would take a second for it. An executable, as its code has to be
+# compiled as theirs.
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/tests/catch_header.cpp CONTENT "int main() {}\n")
+add_executable(sdsm_catch_header EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/tests/catch_header.cpp)
+target_link_libraries(sdsm_catch_header PRIVATE sdsm_catch_main sdsm_test_code)
+target_precompile_headers(sdsm_catch_header PRIVATE ${CMAKE_SOURCE_DIR}/tests/catch.hpp)
+
 # Everything labelled unit, and nothing else: what the preset asan-ubsan builds. Tests that start threads have an
 # executable of their own, which the preset tsan names.
 add_custom_target(sdsm_unit_tests)
 
-# sdsm_test(NAME SOURCES ... LIBRARIES ... [LABELS ...]): one executable; ctest runs each test case in a process of
-# its own, as SimGrid allows one engine per process. LABELS is one of
-#   unit    pure code in one process, no SimGrid engine and no preloaded run-time: sanitized in CI;
-#   system  runs programs, engines or fault handlers (the default);
-#   long    a campaign that scripts/test leaves out unless told --long.
+# sdsm_test(NAME SOURCES ... LIBRARIES ... [LABELS ...]): one executable. LABELS is one of
+#   unit    pure code, no SimGrid engine and no preloaded run-time: one process runs all cases; sanitized in CI, but for
+#           cases tagged [unsanitized];
+#   system  runs programs, engines or fault handlers (the default): a process for each case, as SimGrid allows one
+#           engine per process;
+#   long    the same for a campaign that scripts/test leaves out without --long.
 function(sdsm_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES;LABELS" ${ARGN})
   if(NOT ARG_LABELS)
@@ -40,11 +48,21 @@ function(sdsm_test name)
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE sdsm_catch_main sdsm_test_code ${ARG_LIBRARIES})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  target_precompile_headers(${name} REUSE_FROM sdsm_catch_header)
+  list(FILTER ARG_SOURCES EXCLUDE REGEX "_test[.]cpp$")
+  set_source_files_properties(${ARG_SOURCES} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+  if(ARG_LABELS STREQUAL unit)
+    add_dependencies(sdsm_unit_tests ${name})
+    set(cases)
+    if(SDSM_SANITIZE)
+      set(cases "~[unsanitized]")
+    endif()
+    add_test(NAME ${name} COMMAND ${name} ${cases})
+    set_tests_properties(${name} PROPERTIES LABELS unit TIMEOUT 600)
+    return()
+  endif()
   # Catch2 2 ends with status 0 when a name matches no test case (a semicolon in the name is enough): count it as failed.
   catch_discover_tests(${name} TEST_PREFIX "${name}/"
                        PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 300
                                   FAIL_REGULAR_EXPRESSION "No test cases matched|No tests ran")
-  if(ARG_LABELS STREQUAL unit)
-    add_dependencies(sdsm_unit_tests ${name})
-  endif()
 endfunction()

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Adds up test runs: tests/totals.py NAME=JUNIT_XML..., one line each and the sum as the last line.
 
-What a runner skipped stands in its own line only. A report that is missing, cannot be read or holds no test counts as
-one failed test, so that a runner that died is never taken for one that passed.
+An executable of unit tests counts as one test of ctest. What a runner skipped stands in its own line only. A report
+that is missing, cannot be read or holds no test counts as one failed test, so that a runner that died is never taken
+for one that passed.
 Exit status: 0 nothing failed and something passed, 1 otherwise, 2 bad usage.
 """
 

@@ -193,7 +193,7 @@ RUNS = (
         Run(layout, "memory/random_program", random_programs(seed, shape))
         for seed, (layout, shape) in enumerate((layout, shape) for layout in ((4, 1), (2, 2)) for shape in SHAPES)
     ),
-    Run((4, 1), "constructs/construct_doacross_c"),
+    Run((4, 1), "constructs/c", ("doacross",)),
     Run((4, 1), "memory/random_program", random_programs(100, UNDER_JIAJIA), JIAJIA),
     Run((4, 1), "memory/random_program", random_programs(101, UNDER_JIAJIA), MOVING),
     Run((2, 2), "memory/random_program", random_programs(107, UNDER_JIAJIA), MOVING),

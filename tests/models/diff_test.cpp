@@ -4,7 +4,7 @@
 
 using namespace sdsm;
 
-TEST_CASE("a diff is 8 bytes, 4 more for each run and 4 for each word, a page without changes sends nothing") {
+TEST_CASE("a diff takes 8 bytes, 4 a run and 4 a word") {
   CHECK(diff_bytes({0, 0}) == Bytes{0});
   CHECK(diff_bytes({1, 1}) == Bytes{8 + 4 + 4});
   CHECK(diff_bytes({10, 3}) == Bytes{8 + 12 + 40});
@@ -23,7 +23,7 @@ TEST_CASE("changes of two intervals add up, to a whole page at most") {
   CHECK(merge(whole_page, whole_page) == whole_page);
 }
 
-TEST_CASE("a merged change is one that a page can have, whatever was merged") {
+TEST_CASE("a merged change is one that a page can have") {
   for (int a = 1; a <= 1024; a += 7) {
     for (int b = 1; b <= 1024; b += 5) {
       const auto most_runs = [](int words) { return static_cast<std::uint16_t>(words <= 512 ? words : 1025 - words); };

@@ -34,7 +34,7 @@ TEST_CASE("a lock goes to who came first, once it is given back") {
   CHECK(granted(lock) == 'b');
 }
 
-TEST_CASE("a lock is claimed if nobody else has it or has asked for it, and waits for who has claimed it") {
+TEST_CASE("a lock that nobody has or wants is claimed") {
   LockQueue<Waiter> lock;
   CHECK(lock.claim(a));
   CHECK_FALSE(lock.claim(b));
@@ -54,7 +54,7 @@ TEST_CASE("a lock is claimed if nobody else has it or has asked for it, and wait
   CHECK(lock.claim(a));
 }
 
-TEST_CASE("an ordered region waits for its turn, and lets others before it meanwhile") {
+TEST_CASE("an ordered region waits for its turn") {
   LockQueue<Waiter> lock;
   lock.ask({'c', 2});
   CHECK(granted(lock) == '-');
@@ -67,7 +67,7 @@ TEST_CASE("an ordered region waits for its turn, and lets others before it meanw
   CHECK(granted(lock) == 'c');
 }
 
-TEST_CASE("who comes late to a lock may stand before those that it comes before") {
+TEST_CASE("a late request may go ahead in a lock's queue") {
   LockQueue<Waiter> lock;
   const auto comes_before = [](const Waiter& late, const Waiter& early) { return late.name < early.name; };
   for (const char name : {'b', 'd', 'c', 'a'}) lock.ask({name}, comes_before);

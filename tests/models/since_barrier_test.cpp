@@ -20,7 +20,7 @@ bool tells_of_all(const Changes& changes, int page) {
 
 }  // namespace
 
-TEST_CASE("a thread that has met others is stopped once, and again behind the page that it met them by") {
+TEST_CASE("a thread stops once after an acquire and behind its page") {
   MetOthers met;
   CHECK_FALSE(met.go_on());
   CHECK(met.meet(true));
@@ -36,14 +36,14 @@ TEST_CASE("a thread that has met others is stopped once, and again behind the pa
   CHECK(met.go_on());
 }
 
-TEST_CASE("a page that was opened before the thread met others stops nobody twice") {
+TEST_CASE("a page opened before the acquire stops no thread twice") {
   MetOthers met;
   met.open();
   CHECK(met.meet(true));
   CHECK_FALSE(met.meet(true));
 }
 
-TEST_CASE("a thread is not stopped where no flag mode is due, and a barrier lets it go on") {
+TEST_CASE("without single-writer mode no thread stops, and barriers reset it") {
   MetOthers met;
   CHECK_FALSE(met.meet(false));
   CHECK_FALSE(met.is_stopped());
@@ -53,7 +53,7 @@ TEST_CASE("a thread is not stopped where no flag mode is due, and a barrier lets
   CHECK(met.meet(true));
 }
 
-TEST_CASE("a barrier forgets a node's copies of stacks, and counts the others on if they stay") {
+TEST_CASE("a barrier forgets copies of stacks and counts the others") {
   for (const bool keeps : {false, true}) {
     Copies copies{3, {1}, {2}};
     CHECK(copies.concerned(SingleWriterMode::for_good) == Concerned::stack_copies);
@@ -73,7 +73,7 @@ TEST_CASE("a node that drops its copies has none") {
   CHECK(copies.operated.empty());
 }
 
-TEST_CASE("a page without a list tells of operations before flag mode, and of diffs in it") {
+TEST_CASE("a page without sharers' list reports operations or diffs by mode") {
   Changes changes;
   changes.operate_on_stack(1);
   changes.diff(2, false);
@@ -85,14 +85,14 @@ TEST_CASE("a page without a list tells of operations before flag mode, and of di
   CHECK_FALSE(tells_of_all(changes, 3));
 }
 
-TEST_CASE("in flag mode a page of a stack always tells, as nobody sees what its process stores there") {
+TEST_CASE("in single-writer mode a stack's page always sends notices") {
   const Changes changes;
   CHECK(changes.tells(1, nullptr, true, true, true));
   CHECK(changes.tells(1, nullptr, true, true, false));
   CHECK_FALSE(changes.tells(1, nullptr, true, false, true));
 }
 
-TEST_CASE("a listed page tells of its own changes, and in flag mode of all that its home does not see") {
+TEST_CASE("a listed page sends notices of changes that its home misses") {
   Changes changes;
   PageSharing listed(NodeId{0});
   CHECK_FALSE(changes.tells(1, &listed, false, true, true));

@@ -41,7 +41,7 @@ TEST_CASE("times are read in every unit, to the picosecond") {
   CHECK(parse_time("0.4ps") == Time{});  // the nearest picosecond
 }
 
-TEST_CASE("what is no time is refused, and the error tells what was read and what is expected") {
+TEST_CASE("a malformed time is refused with what is expected") {
   const auto text = GENERATE(as<std::string>{}, "", " ", "8", "us", "8xs", "8us ", " 8us", "+8us", "-8us", "-0.1ps",
                              "8,5us", "8us8us", "0x10us", "1e999us", "inf us", "nan us", "nanus", "8US", "8u",
                              "eight us", "8\tus", "1e300h", "2501h");
@@ -56,7 +56,7 @@ TEST_CASE("what is no time is refused, and the error tells what was read and wha
   }
 }
 
-TEST_CASE("a number that no variable holds is told as too large or too near to zero") {
+TEST_CASE("a number outside a double's range is refused") {
   CHECK(contains(complaint(parse_time, "1e400us"),
                  "'1e400us' is not a time: its number is too large or too near to zero"));
   CHECK(contains(complaint(parse_bytes, "1e-400B"), "too large or too near to zero"));
@@ -149,7 +149,7 @@ TEST_CASE("4096 bytes take 327.68 us at 100 Mbit/s") {
   CHECK(parse_bandwidth("100Mbps").time_of({0}) == Time{});
 }
 
-TEST_CASE("seconds go to picoseconds and back, what 63 bits cannot hold is refused") {
+TEST_CASE("seconds become picoseconds and back, within 63 bits") {
   CHECK(from_seconds(1e-12) == Time{1});
   CHECK(from_seconds(-1e-12) == Time{-1});
   CHECK(to_seconds(Time{1'500'000'000'000}) == 1.5);
@@ -159,7 +159,7 @@ TEST_CASE("seconds go to picoseconds and back, what 63 bits cannot hold is refus
   CHECK_THROWS_AS(from_seconds(beyond), std::invalid_argument);
 }
 
-TEST_CASE("part of a picosecond is rounded to the nearer one, half of one away from zero") {
+TEST_CASE("picoseconds round to nearest, halves away from zero") {
   // Doubles next to halves are where adding 0.5 and cutting off goes wrong.
   for (const double half : {0.5, 1.5, 2.5, 1234567.5, 4503599627370495.5}) {
     for (const double sign : {1., -1.}) {
@@ -179,7 +179,7 @@ TEST_CASE("part of a picosecond is rounded to the nearer one, half of one away f
   }
 }
 
-TEST_CASE("times are written in the unit that gives one to three digits before the point") {
+TEST_CASE("times are printed with one to three digits before the point") {
   CHECK(format_time(Time{587'000'000}) == "587.000 us");
   CHECK(format_time(Time{4'190'000'000'000}) == "4.190 s");
   CHECK(format_time(Time{7'305'000'000}) == "7.305 ms");

@@ -31,13 +31,13 @@ TEST_CASE("the shortest frame is 84 bytes, even without payload") {
   CHECK(wire_bytes(ethernet, {7}) == Bytes{85});
 }
 
-TEST_CASE("a page over one cable and its port at 100 Mbit/s takes 346.4 us and the latency") {
+TEST_CASE("a page over a 100 Mbit/s cable takes 346.4 us and latency") {
   const std::vector<LinkSpec> one{cable(12.5e6)};
   CHECK(idle_time(WireModel::store_and_forward, one, ethernet, page_payload) == us(346.4 + 5));
   CHECK(idle_time(WireModel::flow, one, ethernet, page_payload) == us(346.4 + 5));
 }
 
-TEST_CASE("a switch that stores and forwards adds a frame's time: 123.04 us of 479.44") {
+TEST_CASE("a store-and-forward switch adds a frame's time, 123.04 of 479.44 us") {
   CHECK(idle_time(WireModel::store_and_forward, fast_ethernet, ethernet, page_payload) == us(346.4 + 123.04 + 10));
   CHECK(idle_time(WireModel::flow, fast_ethernet, ethernet, page_payload) == us(346.4 + 10));
 }

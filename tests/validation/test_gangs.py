@@ -56,18 +56,16 @@ def said(*command: object, **environment: str) -> tuple[int, str]:
     return done.returncode, done.stderr
 
 
-@pytest.mark.parametrize(
-    ("program", "threads"), [("construct_gangs_c", 1), ("construct_gangs_c", 3), ("construct_gangs_c_O0", 4)]
-)
+@pytest.mark.parametrize(("program", "threads"), [("c", 1), ("c", 3), ("c_O0", 4)])
 def test_gangs_under_an_ordinary_run_time(program, threads):
-    assert said(CONSTRUCTS / program, OMP_NUM_THREADS=str(threads)) == (0, "")
+    assert said(CONSTRUCTS / program, "gangs", OMP_NUM_THREADS=str(threads)) == (0, "")
 
 
 @pytest.mark.parametrize("layout", [(2, 2), (2, 3)])
 def test_gangs_of_threads_that_share_nodes(layout):
     nodes, threads = layout
     size = ("--nodes", nodes, "--threads-per-node", threads)
-    assert output_of(BUILD / "sdsm-run", "-q", *size, "--", CONSTRUCTS / "construct_gangs_c") == "ok\n"
+    assert output_of(BUILD / "sdsm-run", "-q", *size, "--", CONSTRUCTS / "c", "gangs") == "ok\n"
 
 
 @pytest.mark.parametrize("misuse", MISUSES)

@@ -158,7 +158,7 @@ def test_a_scope_hands_on_what_it_says(tmp_path, nodes, per_node, scope, written
         (("counted", "teams"), ("--scope", "lock"), "has a barrier of some of the run's threads"),
         (("counted", "doacross"), ("--scope", "lock"), "Leave out --scope lock"),
         (("counted", "semaphores"), ("--scope", "lock"), "Leave out --scope lock"),
-        (("../constructs/construct_shared_pointers_cpp",), ("--scope", "lock"), "has an atomic function of std::shared_ptr"),
+        (("../constructs/cpp", "shared_pointers"), ("--scope", "lock"), "has an atomic function of std::shared_ptr"),
     ],
 )
 def test_what_cannot_be_right_ends_the_run_by_name(program, options, why):

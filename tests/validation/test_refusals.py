@@ -61,7 +61,7 @@ def test_missing_entry_points_are_told_by_name(tmp_path, command, each):
 
 
 @pytest.mark.parametrize("command", ["sdsm-run", "sdsm-trace"])
-@pytest.mark.parametrize("program, is_told", [("task_depend_c", True), ("task_reductions_c", False)])
+@pytest.mark.parametrize("program, is_told", [("task_depend", True), ("task_reductions", False)])
 def test_a_note_says_where_one_thread_runs_all_tasks(tmp_path, command, program, is_told):
     options = ["-o", tmp_path / "p.trace", "--passes", "1"] if command == "sdsm-trace" else []
     words = [BUILD / command, "-n", "4", *options, "--", BUILD / "tests/constructs" / f"construct_{program}"]
@@ -73,7 +73,7 @@ def test_a_note_says_where_one_thread_runs_all_tasks(tmp_path, command, program,
 @pytest.mark.parametrize("asked, told", [("true", 1), ("false", 0)])
 def test_who_asks_for_cancellation_is_told_once_that_nothing_is_cancelled(tmp_path, command, asked, told):
     options = ["-o", tmp_path / "p.trace", "--passes", "1"] if command == "sdsm-trace" else []
-    words = [BUILD / command, "-n", "4", *options, "--", BUILD / "tests/constructs/construct_cancel_c"]
+    words = [BUILD / command, "-n", "4", *options, "--", BUILD / "tests/constructs/c", "cancel"]
     environment = os.environ | {"OMP_CANCELLATION": asked}
     done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=600, check=True, env=environment)
     assert done.stderr.count("nothing is cancelled here") == told

@@ -10,13 +10,9 @@ SOURCE = Path(__file__).resolve().parents[2]
 
 #: Arguments with which a program is short.
 ARGUMENTS = {
-    "bfs.c": (600, 4),
-    "forest.c": (160,),
     "lu_flags.c": (24, 6, 1),
     "mesh_locks.c": (12,),
-    "nas_ep.c": (64,),
     "nas_is.c": (16384, 512, 3),
-    "nas_mg.c": (16, 2),
 }
 PROGRAMS = sorted(
     path.name

@@ -175,11 +175,11 @@ void run_campaign(jiajia::Scope scope, bool hands_over) {
 
 }  // namespace
 
-TEST_CASE("JIAJIA without quirks: no program right under scope consistency reads a stale word or loses an update") {
+TEST_CASE("JIAJIA without quirks keeps scope consistency in random programs") {
   run_campaign(jiajia::Scope::lock, false);
 }
 
-TEST_CASE("the same with openmp scopes, where locks may hand over what they do not guard") {
+TEST_CASE("JIAJIA with openmp scopes hands over what locks do not guard") {
   run_campaign(jiajia::Scope::openmp, false);
   run_campaign(jiajia::Scope::openmp, true);
 }

@@ -82,7 +82,7 @@ std::unique_ptr<PlayedCluster> run(const json& run, Requests requests) {
 
 }  // namespace
 
-TEST_CASE("JIAJIA's 36 probes: with all quirks every counter of every process is the real one") {
+TEST_CASE("JIAJIA's 36 probes have the real counters with all quirks") {
   const json probes = real("probes.json")["programs"];
   std::size_t counters = 0, messages = 0;
   for (const json& probe : probes) {
@@ -108,7 +108,7 @@ TEST_CASE("JIAJIA's 36 probes: with all quirks every counter of every process is
   CHECK(messages == 105);
 }
 
-TEST_CASE("JIAJIA's sor, lu and mm count as the real runs, but for what the order of requests leaves open") {
+TEST_CASE("JIAJIA's sor, lu and mm count as the real runs") {
   Comparison compared;
   const json runs = real("programs.json")["runs"];
   for (const json& one : runs) {

@@ -115,7 +115,7 @@ Comparison compare(const std::string& real_program, const Options& arguments, co
 
 // What does not agree is what does not for the accesses that real_system_test.cpp spells out; it has the reasons.
 
-TEST_CASE("sor's trace, played by JIAJIA's rules, counts as the real sor on 2, 3 and 4 processes") {
+TEST_CASE("sor's trace under JIAJIA's rules counts as the real runs") {
   const auto [arguments, options, others] = GENERATE(table<Options, Options, std::set<std::string>>({
       {{}, {}, {R"(sor on 4 {"adwd":0,"hmig":1} remote_faults)"}},
       {{"-m", "510", "-i", "20"}, {"--rows", "512", "--iterations", "20"}, {}},
@@ -132,7 +132,7 @@ TEST_CASE("sor's trace, played by JIAJIA's rules, counts as the real sor on 2, 3
   CHECK(compared.others == others);
 }
 
-TEST_CASE("lu's trace, played by JIAJIA's rules, counts as the real lu on 2, 3 and 4 processes") {
+TEST_CASE("lu's trace under JIAJIA's rules counts as the real runs") {
   const auto [arguments, options, others] = GENERATE(table<Options, Options, std::set<std::string>>({
       {{}, {}, {}},
       {{"-n", "512", "-b", "16"},
@@ -146,7 +146,7 @@ TEST_CASE("lu's trace, played by JIAJIA's rules, counts as the real lu on 2, 3 a
   CHECK(compared.others == others);
 }
 
-TEST_CASE("mm's trace, played by JIAJIA's rules, counts as the real mm on 2, 3 and 4 processes") {
+TEST_CASE("mm's trace under JIAJIA's rules counts as the real runs") {
   // Where 3 processes do not divide the rows, the last row is nobody's in the real program, and the last thread's in
   // ours. Of mm256 it lies in a page with rows of the same thread, else it is a page more that its home writes.
   const auto [real_program, size, counters, others] =

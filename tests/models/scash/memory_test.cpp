@@ -54,7 +54,7 @@ TEST_CASE("asking about a page that nobody touched costs no memory") {
   CHECK(bytes == 0);
 }
 
-TEST_CASE("touching the last page of a terabyte costs about as much as touching the first") {
+TEST_CASE("a terabyte's last page costs as much as its first") {
   const auto touch = [](std::uint64_t index) {
     return bytes_for(1, [=](NodePages& pages) {
       pages.access(ProcessId{1}, {RegionId{0}, index}, ProcessId{0}, Owner::remote, Access::read);

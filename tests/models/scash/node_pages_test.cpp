@@ -62,7 +62,7 @@ constexpr PageId page_of_1{RegionId{1}, 5};
 
 }  // namespace
 
-TEST_CASE("WROH: an owner's first write of a home page, once per barrier, its reads never trap") {
+TEST_CASE("WROH: an owner's first write of a home page per barrier") {
   Node node(0, 1);
   CHECK(node.touch(0, page_of_0, to_read) == std::nullopt);
   CHECK(node.touch(0, page_of_0, to_write) == WROH);
@@ -72,7 +72,7 @@ TEST_CASE("WROH: an owner's first write of a home page, once per barrier, its re
   CHECK(node.touch(0, page_of_0, to_write) == WROH);
 }
 
-TEST_CASE("RUMR: a read of a page that is elsewhere, again after every barrier") {
+TEST_CASE("RUMR: a read of a remote page, again after every barrier") {
   Node node(1, 1);
   CHECK(node.touch(1, page_of_0, to_read) == RUMR);
   CHECK(node.touch(1, page_of_0, to_read) == std::nullopt);
@@ -107,7 +107,7 @@ TEST_CASE("with one process per node only WROH, WROR, WUMR and RUMR occur") {
   }
 }
 
-TEST_CASE("WROL: a write of a page of a companion on the node, with a twin, its reads never trap") {
+TEST_CASE("WROL: a write of a page of the node's other process") {
   Node node(0, 2);
   CHECK(node.touch(1, page_of_0, to_read) == std::nullopt);
   CHECK(node.touch(1, page_of_0, to_write) == WROL);
@@ -115,7 +115,7 @@ TEST_CASE("WROL: a write of a page of a companion on the node, with a twin, its 
   CHECK(node.pages().twinned_pages() == 1);
 }
 
-TEST_CASE("WRWH: the owner writes a home page that a companion has made writable") {
+TEST_CASE("WRWH: the owner writes a home page made writable on its node") {
   Node node(0, 2);
   CHECK(node.touch(1, page_of_0, to_write) == WROL);
   CHECK(node.touch(0, page_of_0, to_read) == std::nullopt);
@@ -123,7 +123,7 @@ TEST_CASE("WRWH: the owner writes a home page that a companion has made writable
   CHECK(node.touch(0, page_of_0, to_write) == std::nullopt);
 }
 
-TEST_CASE("WRWL: a companion writes a page that its owner has made writable, no twin is made") {
+TEST_CASE("WRWL: a write of a local page that its owner made writable") {
   Node node(0, 2);
   CHECK(node.touch(0, page_of_0, to_write) == WROH);
   CHECK(node.touch(1, page_of_0, to_write) == WRWL);
@@ -131,7 +131,7 @@ TEST_CASE("WRWL: a companion writes a page that its owner has made writable, no 
   CHECK(node.pages().twinned_pages() == 0);
 }
 
-TEST_CASE("WRWR, RRWR: a page of another node that a companion has made writable, no second twin") {
+TEST_CASE("WRWR, RRWR: a remote page that is writable on the node") {
   Node node(2, 3);
   CHECK(node.touch(2, page_of_0, to_write) == WUMR);
   CHECK(node.touch(3, page_of_0, to_write) == WRWR);
@@ -159,7 +159,7 @@ TEST_CASE("WROR by a process that did not fetch the page itself") {
   CHECK(node.touch(3, page_of_0, to_write) == WROR);
 }
 
-TEST_CASE("a process's protection is its own and never wider than its node's state") {
+TEST_CASE("a process's protection is never wider than its node's state") {
   Node node(2, 2);
   node.touch(2, page_of_0, to_write);
   CHECK(node.state(2, page_of_0) == read_write);
@@ -173,7 +173,7 @@ TEST_CASE("a process's protection is its own and never wider than its node's sta
   CHECK(node.protection(3, page_of_0) == unmapped);
 }
 
-TEST_CASE("at a barrier each process sends one diff for each page that it twinned and changed") {
+TEST_CASE("a barrier sends a diff for each page twinned and changed") {
   Node node(1, 1);
   const PageId clean{RegionId{0}, 1}, touched{RegionId{0}, 2}, changed{RegionId{0}, 3};
   node.touch(1, clean, to_read);
@@ -211,7 +211,7 @@ TEST_CASE("a barrier drops every copy, clean or dirty, changed or not") {
   CHECK(node.flush(1, Sync::barrier).empty());
 }
 
-TEST_CASE("a home page that its owner wrote costs the owner at the barrier, once, however often it was written") {
+TEST_CASE("a written home page costs its owner once at the barrier") {
   Node node(0, 2);
   const PageId twice{RegionId{0}, 1}, once{RegionId{0}, 2}, by_local_peer{RegionId{0}, 3};
   node.store(0, twice);
@@ -224,7 +224,7 @@ TEST_CASE("a home page that its owner wrote costs the owner at the barrier, once
   CHECK(node.pages().take_dirty_home_pages(ProcessId{1}) == 0);
 }
 
-TEST_CASE("runs of adjacent pages that a process protects again at a barrier, but the first") {
+TEST_CASE("protection runs of adjacent pages at a barrier are counted") {
   const auto at = [](std::uint32_t region, std::uint64_t index) { return PageId{RegionId{region}, index}; };
   Node node(0, 1);
   node.pages().note_opened_pages();
@@ -246,7 +246,7 @@ TEST_CASE("runs of adjacent pages that a process protects again at a barrier, bu
   CHECK(node.pages().take_further_runs(ProcessId{0}) == 1);
 }
 
-TEST_CASE("copies that a barrier leaves are protected again only where they were written") {
+TEST_CASE("copies that survive a barrier are protected again where written") {
   WriteNotices notices;
   Node node(1, 1, &notices);
   node.pages().note_opened_pages();
@@ -265,14 +265,14 @@ TEST_CASE("copies that a barrier leaves are protected again only where they were
   CHECK(node.pages().take_further_runs(ProcessId{1}) == 1);  // 5 and 7 go
 }
 
-TEST_CASE("a home page that a companion made writable and its owner then wrote costs the owner too") {
+TEST_CASE("a home page made writable by others costs its owner") {
   Node node(0, 2);
   node.store(1, page_of_0);
   CHECK(node.store(0, page_of_0) == WRWH);
   CHECK(node.pages().take_dirty_home_pages(ProcessId{0}) == 1);
 }
 
-TEST_CASE("a release sends the changes and renews the twin: later writes do not trap and are sent later") {
+TEST_CASE("a release sends changes and renews the twin without a trap") {
   Node node(1, 1);
   node.store(1, page_of_0);
   CHECK(node.flush(1, Sync::release).size() == 1);
@@ -295,7 +295,7 @@ TEST_CASE("a release keeps copies and home pages as they are") {
   CHECK(node.pages().take_dirty_home_pages(ProcessId{1}) == 1);
 }
 
-TEST_CASE("an acquire flushes, drops all copies, and needs no action for home pages") {
+TEST_CASE("an acquire flushes and drops copies, but no home pages") {
   Node node(1, 1);
   const PageId other{RegionId{0}, 6};
   node.store(1, page_of_0);
@@ -311,7 +311,7 @@ TEST_CASE("an acquire flushes, drops all copies, and needs no action for home pa
   CHECK(node.pages().take_dirty_home_pages(ProcessId{1}) == 1);
 }
 
-TEST_CASE("at a gang's barrier copies go, and home pages stay writable until the next barrier of all") {
+TEST_CASE("a gang's barrier drops copies and leaves home pages writable") {
   Node node(1, 1);
   node.store(1, page_of_0);
   node.store(1, page_of_1);
@@ -325,9 +325,7 @@ TEST_CASE("at a gang's barrier copies go, and home pages stay writable until the
   CHECK(node.store(1, page_of_1) == WROH);
 }
 
-TEST_CASE(
-    "at a barrier of a gang with all of the node each process sends its own, and with a part of it a member sends "
-    "all") {
+TEST_CASE("a gang's barrier sends each process's changes, or a member all") {
   Node node(2, 2);
   const PageId other{RegionId{0}, 6};
   node.store(2, page_of_0);
@@ -338,7 +336,7 @@ TEST_CASE(
   CHECK(node.flush(2, sync_of_gang(1, 2)).size() == 1);
 }
 
-TEST_CASE("changed pages only: what is written before a gang's barrier is noticed at the next barrier of all") {
+TEST_CASE("changed pages only: gang's writes are noticed at the next full barrier") {
   WriteNotices notices;
   Node home(0, 1, &notices), reader(1, 1, &notices);
   home.store(0, page_of_0);
@@ -351,7 +349,7 @@ TEST_CASE("changed pages only: what is written before a gang's barrier is notice
   CHECK(reader.touch(1, page_of_0, to_read) == RUMR);
 }
 
-TEST_CASE("an acquire also flushes what companions changed in remote pages, as their copies die too") {
+TEST_CASE("an acquire flushes remote changes of the node's other processes") {
   Node node(2, 2);
   node.store(2, page_of_0);
   const auto diffs = node.flush(3, Sync::acquire);
@@ -361,7 +359,7 @@ TEST_CASE("an acquire also flushes what companions changed in remote pages, as t
   CHECK(node.store(2, page_of_0) == WUMR);
 }
 
-TEST_CASE("a process whose page a companion's acquire dropped fetches again and does not meet its old protection") {
+TEST_CASE("a page dropped by the node's acquire is fetched anew") {
   Node node(2, 2);
   node.touch(2, page_of_0, to_write);
   node.acquire(3);
@@ -371,7 +369,7 @@ TEST_CASE("a process whose page a companion's acquire dropped fetches again and 
   CHECK(node.touch(2, page_of_0, to_write) == WROR);
 }
 
-TEST_CASE("a release sends what the process wrote into a page that a companion had twinned") {
+TEST_CASE("a release sends writes into a page twinned by another process") {
   Node node(2, 2);
   node.store(2, page_of_0);
   node.flush(2, Sync::release);
@@ -383,7 +381,7 @@ TEST_CASE("a release sends what the process wrote into a page that a companion h
   CHECK(node.flush(2, Sync::release).empty());
 }
 
-TEST_CASE("a release leaves alone what a companion wrote into pages of its own") {
+TEST_CASE("a release sends no other process's pages") {
   Node node(2, 2);
   node.store(2, page_of_0);
   CHECK(node.flush(3, Sync::release).empty());
@@ -392,7 +390,7 @@ TEST_CASE("a release leaves alone what a companion wrote into pages of its own")
   CHECK(node.flush(2, Sync::release).size() == 1);
 }
 
-TEST_CASE("the twin of a local page stays through an acquire, and its diff is charged as local") {
+TEST_CASE("a local page's twin survives an acquire, its diff is local") {
   Node node(0, 2);
   const PageId remote{RegionId{7}, 1};
   node.store(1, remote);  // twinned first, so that the local twin is renumbered
@@ -407,14 +405,14 @@ TEST_CASE("the twin of a local page stays through an acquire, and its diff is ch
   CHECK(diffs[0].change == one_word);  // what came before the acquire was flushed then
 }
 
-TEST_CASE("a companion's acquire does not flush local twins: their home is the same memory") {
+TEST_CASE("an acquire does not flush twins of local pages") {
   Node node(0, 3);
   node.store(1, page_of_0);
   CHECK(node.flush(2, Sync::acquire).empty());
   CHECK(node.flush(1, Sync::acquire).size() == 1);
 }
 
-TEST_CASE("changes that the owner makes to a page with a companion's twin are in the companion's diff") {
+TEST_CASE("an owner's changes are in the diff of another's twin") {
   Node node(0, 2);
   node.store(1, page_of_0);
   node.store(0, page_of_0);
@@ -432,7 +430,7 @@ TEST_CASE("a change of a page without a twin is nobody's diff") {
   CHECK(node.flush(1, Sync::barrier).empty());
 }
 
-TEST_CASE("a twin of before a barrier is not that of a page twinned after it") {
+TEST_CASE("a twin does not outlive the barrier") {
   Node node(1, 1);
   node.store(1, {RegionId{0}, 1});
   node.store(1, {RegionId{0}, 2});
@@ -443,7 +441,7 @@ TEST_CASE("a twin of before a barrier is not that of a page twinned after it") {
   CHECK(node.flush(1, Sync::barrier).empty());
 }
 
-TEST_CASE("changed pages only: a copy that nobody else wrote survives the barrier, clean") {
+TEST_CASE("changed pages only: an unshared copy survives the barrier clean") {
   WriteNotices notices;
   Node writer(1, 1, &notices), reader(2, 1, &notices);
   const PageId quiet{RegionId{0}, 1}, changed{RegionId{0}, 2}, own{RegionId{0}, 3};
@@ -463,7 +461,7 @@ TEST_CASE("changed pages only: a copy that nobody else wrote survives the barrie
   CHECK(writer.touch(1, changed, to_read) == std::nullopt);
 }
 
-TEST_CASE("changed pages only: behind flag mode no copy survives, as what was written in it has no notices") {
+TEST_CASE("changed pages only: no copy survives single-writer mode") {
   for (const SingleWriterMode mode :
        {SingleWriterMode::off, SingleWriterMode::until_barrier, SingleWriterMode::for_good}) {
     WriteNotices notices;
@@ -491,7 +489,7 @@ TEST_CASE("changed pages only: the owner's writes drop copies elsewhere, too") {
   CHECK(reader.touch(1, page_of_0, to_read) == std::nullopt);
 }
 
-TEST_CASE("changed pages only: a page written with the same bytes is no change") {
+TEST_CASE("changed pages only: writing the same bytes is no change") {
   WriteNotices notices;
   Node writer(1, 1, &notices), reader(2, 1, &notices);
   reader.touch(2, page_of_0, to_read);
@@ -502,7 +500,7 @@ TEST_CASE("changed pages only: a page written with the same bytes is no change")
   CHECK(reader.touch(2, page_of_0, to_read) == std::nullopt);
 }
 
-TEST_CASE("changed pages only: two writers of one page lose both copies, each to the other's notice") {
+TEST_CASE("changed pages only: two writers of a page lose both copies") {
   WriteNotices notices;
   Node first(1, 1, &notices), second(2, 1, &notices);
   first.store(1, page_of_0);
@@ -514,7 +512,7 @@ TEST_CASE("changed pages only: two writers of one page lose both copies, each to
   CHECK(second.touch(2, page_of_0, to_read) == RUMR);
 }
 
-TEST_CASE("changed pages only: a notice outlives barriers at which the reader held no copy") {
+TEST_CASE("changed pages only: a notice waits until the reader has a copy") {
   WriteNotices notices;
   Node writer(1, 1, &notices), reader(2, 1, &notices);
   const auto barrier = [&] {
@@ -532,8 +530,7 @@ TEST_CASE("changed pages only: a notice outlives barriers at which the reader he
   CHECK(reader.touch(2, page_of_0, to_read) == RUMR);
 }
 
-TEST_CASE(
-    "changed pages only: who was not at a barrier has not heard of its notices, and loses all copies at the next") {
+TEST_CASE("changed pages only: a missed barrier costs all copies at the next") {
   WriteNotices notices;
   Node away(2, 1, &notices), there(3, 1, &notices);
   const PageId quiet{RegionId{0}, 1};
@@ -554,7 +551,7 @@ TEST_CASE(
   CHECK(away.touch(2, quiet, to_read) == std::nullopt);
 }
 
-TEST_CASE("changed pages only: where nobody tells of writes, a copy lives until the next barrier") {
+TEST_CASE("changed pages only: without notices copies live until the next barrier") {
   WriteNotices notices;
   notices.add_unnoticed(RegionId{0});
   Node reader(2, 1, &notices);
@@ -567,7 +564,7 @@ TEST_CASE("changed pages only: where nobody tells of writes, a copy lives until 
   }
 }
 
-TEST_CASE("changed pages only: each node's own notices, exchanged, say what common ones do") {
+TEST_CASE("changed pages only: exchanged notices equal common ones") {
   WriteNotices of_writer, of_reader;
   Node writer(1, 1, &of_writer), reader(2, 1, &of_reader);
   const PageId quiet{RegionId{0}, 1};
@@ -608,7 +605,7 @@ TEST_CASE("changed pages only: companions lose a dropped copy together") {
   CHECK(pair.touch(2, page_of_0, to_read) == RROR);
 }
 
-TEST_CASE("a run of pages does what its pages would do one by one") {
+TEST_CASE("a run of pages acts as its pages one by one") {
   std::mt19937 random(1);
   const auto pick = [&](unsigned high) { return static_cast<std::uint32_t>(random() % (high + 1)); };
   for (int program = 0; program < 300; ++program) {
@@ -669,7 +666,7 @@ TEST_CASE("a run of pages does what its pages would do one by one") {
   }
 }
 
-TEST_CASE("a page that the node gives up is fetched again, and one that it goes on reading is twinned again") {
+TEST_CASE("a relinquished page is fetched again, a downgraded one twinned again") {
   NodePages pages(NodeId{1}, ProcessId{2}, 2);
   const ProcessId home{0};
   const auto touch = [&](std::uint32_t process, std::uint64_t page, Access access) {
@@ -691,8 +688,7 @@ TEST_CASE("a page that the node gives up is fetched again, and one that it goes 
   CHECK(diffs[1].page == PageId{RegionId{0}, 2});
 }
 
-TEST_CASE(
-    "a page that comes beside another can be read by who fetched that, and traps on a companion as any copy does") {
+TEST_CASE("a prefetched page traps in the node's other processes only") {
   Node node(2, 2);
   CHECK(node.pages().prefetch(ProcessId{2}, page_of_0));
   CHECK_FALSE(node.pages().prefetch(ProcessId{3}, page_of_0));
@@ -708,7 +704,7 @@ TEST_CASE(
   CHECK(node.touch(3, page_of_0, to_read) == RUMR);
 }
 
-TEST_CASE("a prefetched page lives and dies by write notices as a fetched one does") {
+TEST_CASE("write notices invalidate prefetched pages as fetched ones") {
   WriteNotices notices;
   Node node(1, 1, &notices);
   CHECK(node.pages().prefetch(ProcessId{1}, page_of_0));

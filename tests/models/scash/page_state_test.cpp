@@ -46,7 +46,7 @@ TEST_CASE("each row requests, fetches and twins as the published table says") {
   CHECK(seen == std::set<std::string>{"WROH", "WROL", "WROR", "WRWH", "WRWL", "WRWR", "WUMR", "RRWR", "RROR", "RUMR"});
 }
 
-TEST_CASE("a home or local page is never unmapped and never traps on a read") {
+TEST_CASE("home and local pages never trap on a read") {
   for (const Owner owner : {Owner::home, Owner::local}) {
     for (const Access access : accesses) CHECK_FALSE(fault_of(access, Permission::unmapped, owner));
     for (const Permission before : permissions) CHECK_FALSE(fault_of(Access::read, before, owner));
@@ -76,7 +76,7 @@ TEST_CASE("after a fault the access that trapped goes through") {
   }
 }
 
-TEST_CASE("a process never gets more than its node has, and a node never loses by a fault") {
+TEST_CASE("faults give no process more than its node has") {
   for (const FaultRule& rule : fault_rules) {
     CAPTURE(rule.name);
     CHECK(rule.process_after <= rule.node_after);
@@ -84,7 +84,7 @@ TEST_CASE("a process never gets more than its node has, and a node never loses b
   }
 }
 
-TEST_CASE("whoever makes a page of somebody else writable makes its twin, and only then") {
+TEST_CASE("exactly making another's page writable makes a twin") {
   for (const FaultRule& rule : fault_rules) {
     CAPTURE(rule.name);
     const bool becomes_writable = rule.before != Permission::read_write && rule.node_after == Permission::read_write;
@@ -92,7 +92,7 @@ TEST_CASE("whoever makes a page of somebody else writable makes its twin, and on
   }
 }
 
-TEST_CASE("a page is fetched exactly when the node has no copy, and to fetch is to request") {
+TEST_CASE("a page is fetched exactly when the node has no copy") {
   for (const FaultRule& rule : fault_rules) {
     CAPTURE(rule.name);
     CHECK(rule.fetches_page == (rule.before == Permission::unmapped));
@@ -100,7 +100,7 @@ TEST_CASE("a page is fetched exactly when the node has no copy, and to fetch is 
   }
 }
 
-TEST_CASE("no write is lost: what drops copies flushes all of the node's changes to them first") {
+TEST_CASE("no write is lost: changes are flushed before copies are dropped") {
   // At a barrier every process of the node flushes its own, at an acquire one does it for all.
   CHECK(rule_of(Sync::acquire).flushes == Flushes::node);
   CHECK(rule_of(Sync::barrier).flushes == Flushes::own);
@@ -110,7 +110,7 @@ TEST_CASE("a release flushes whatever the process wrote, whoever made the twin")
   CHECK(rule_of(Sync::release).flushes == Flushes::written);
 }
 
-TEST_CASE("a release drops nothing, an acquire leaves home pages alone, a barrier does all") {
+TEST_CASE("a release drops nothing, an acquire only copies, a barrier all") {
   CHECK_FALSE(rule_of(Sync::release).drop_copies);
   CHECK_FALSE(rule_of(Sync::release).rest_home_pages);
   CHECK(rule_of(Sync::acquire).drop_copies);

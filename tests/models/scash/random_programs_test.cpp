@@ -139,7 +139,7 @@ void run_campaign(HomePages home_pages, Invalidation invalidation) {
 
 }  // namespace
 
-TEST_CASE("no program without data races reads a stale byte or loses an update, and each fault is of the kind told") {
+TEST_CASE("race-free random programs read no stale byte and lose nothing") {
   run_campaign(HomePages::read_only, Invalidation::all);
 }
 
@@ -147,6 +147,6 @@ TEST_CASE("the same if barriers drop only the copies of changed pages") {
   run_campaign(HomePages::read_only, Invalidation::changed);
 }
 
-TEST_CASE("the same if home pages stay writable, and then no home page and no local one faults") {
+TEST_CASE("race-free programs stay right when home pages stay writable") {
   run_campaign(HomePages::open, Invalidation::all);
 }

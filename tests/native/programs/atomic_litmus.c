@@ -1,6 +1,5 @@
 /* Litmus tests of sequential consistency: pages at changing homes, of which all threads hold copies before. The stores
- * are exchanges, as compilers make of sequentially consistent stores; the loads are plain. With "release" as its first
- * argument, messages are passed by plain stores. */
+ * are exchanges, as compilers make of sequentially consistent stores; the loads are plain. */
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,8 +43,7 @@ static void begin_round(void) {
   for (volatile int i = omp_get_thread_num() * 500; i > 0; --i) continue;
 }
 
-int main(int argc, char** argv) {
-  const int is_release = argc > 1 && strcmp(argv[1], "release") == 0;
+int main(void) {
   page = aligned_alloc(4096, sizeof(int[pages][ints]));
   memset(page, 0, sizeof(int[pages][ints]));
   const int threads = omp_get_max_threads();
@@ -58,11 +56,7 @@ int main(int argc, char** argv) {
       const int sender = round % threads;
       if (self == sender) {
         for (int i = 0; i < ints; i += 100) page[data][i] = round;
-        if (is_release) {
-          __atomic_store_n(&page[x][7], round, __ATOMIC_RELEASE);
-        } else {
-          store(x, round);
-        }
+        store(x, round);
       } else {
         const int is_waiting = self == (sender + 1) % threads && round % 8 == 0;
         int flag;
