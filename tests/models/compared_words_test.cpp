@@ -17,7 +17,7 @@ WordOperation comparison(std::uint64_t byte, Moment found, PageId of = page) {
 
 }  // namespace
 
-TEST_CASE("a compare is refused if its word has changed since it was found, and done with what the reply says") {
+TEST_CASE("a compare of a changed word is refused, then repeated with the reply") {
   ComparedWords words;
   const Moment loaded = words.now();
   CHECK(!words.operate(change_of(4096)));

@@ -23,7 +23,7 @@ Time barrier(const CostModel& costs, Layout layout) {
 
 }  // namespace
 
-TEST_CASE("a fetch's local part is what is left of the measured total after request and page") {
+TEST_CASE("a fetch's local part is its total minus request and page") {
   // Stored and forwarded: 27.6 us for the request, 479.44 us for the page.
   const CostModel queue(p3_costs(), WireModel::store_and_forward, fast_ethernet);
   CHECK(queue.fault_local(FaultKind::RUMR) == us(587 - 27.6 - 479.44));
@@ -72,7 +72,7 @@ TEST_CASE("the home's part and the requester's part make up the whole") {
   CHECK(costs.home_part(Time{}) == Time{});
 }
 
-TEST_CASE("a measured barrier costs what was measured, on the network on which it was measured") {
+TEST_CASE("a measured barrier costs its measured time on the measured network") {
   for (const WireModel model : both_models) {
     const CostModel costs(p3_costs(), model, fast_ethernet);
     for (const auto& [layout, measured] : p3_costs().barrier) CHECK(barrier(costs, layout) == measured);
@@ -93,7 +93,7 @@ TEST_CASE("on a gigabit network a barrier's messages get faster and nothing else
   CHECK(barrier(flow, {2, 1}) == us(661 - 6 * 18.8 + 6 * 10.88));
 }
 
-TEST_CASE("a barrier's three synchronisations are equal, to the picoseconds that a third leaves over") {
+TEST_CASE("a barrier's three synchronisations are equal, to the picosecond") {
   const CostModel costs(p3_costs(), WireModel::store_and_forward, fast_ethernet);
   const auto parts = costs.synchronisations({2, 1});
   CHECK(parts[0] == parts[1]);
@@ -101,7 +101,7 @@ TEST_CASE("a barrier's three synchronisations are equal, to the picoseconds that
   CHECK(parts[2] - parts[0] < Time{3});
 }
 
-TEST_CASE("the memory bus slows by what was measured, and between and beyond by the line of the neighbours") {
+TEST_CASE("the memory bus slows as measured, interpolated between, extrapolated beyond") {
   Costs given = p3_costs();
   given.memory_bus = {{2, 1.2}, {4, 2.2}, {8, 5.}};
   const CostModel costs(given, WireModel::store_and_forward, fast_ethernet);
@@ -117,7 +117,7 @@ TEST_CASE("the memory bus slows by what was measured, and between and beyond by 
   CHECK_FALSE(costs.memory_bus_is_measured(3));
 }
 
-TEST_CASE("of one measured number of threads the line goes through one thread, which is alone") {
+TEST_CASE("with one measured number of threads the line starts at one thread") {
   Costs given = p3_costs();
   given.memory_bus = {{4, 2.5}};
   const CostModel costs(given, WireModel::store_and_forward, fast_ethernet);
@@ -133,7 +133,7 @@ TEST_CASE("the memory bus is not extrapolated to become faster with more threads
   CHECK(costs.stretch(8, 1) == Approx(1.3));
 }
 
-TEST_CASE("only the memory-bound share of computing is stretched, and nothing if no bus was measured") {
+TEST_CASE("only the memory-bound share is stretched, and only by a measured bus") {
   Costs given = p3_costs();
   given.memory_bus = {{2, 1.8}};
   const CostModel costs(given, WireModel::store_and_forward, fast_ethernet);
@@ -144,7 +144,7 @@ TEST_CASE("only the memory-bound share of computing is stretched, and nothing if
   CHECK(none.stretch(8, 1) == 1);
 }
 
-TEST_CASE("a barrier that was not measured is marked, and lies where its neighbours put it") {
+TEST_CASE("an unmeasured barrier is marked, and interpolated from its neighbours") {
   for (const WireModel model : both_models) {
     const CostModel costs(p3_costs(), model, fast_ethernet);
     CHECK_FALSE(costs.barrier_is_measured({3, 1}));
@@ -156,7 +156,7 @@ TEST_CASE("a barrier that was not measured is marked, and lies where its neighbo
   }
 }
 
-TEST_CASE("an extrapolated barrier never gets cheaper with more nodes, nor with more threads on each") {
+TEST_CASE("an extrapolated barrier never gets cheaper with more nodes or threads") {
   for (const WireModel model : both_models) {
     for (const auto& network : {fast_ethernet, gigabit_ethernet}) {
       const CostModel costs(p3_costs(), model, network);
@@ -172,7 +172,7 @@ TEST_CASE("an extrapolated barrier never gets cheaper with more nodes, nor with 
   }
 }
 
-TEST_CASE("with no barrier measured but that of one process, the message-level model stands alone") {
+TEST_CASE("with no barrier measured, the message-level model is used") {
   Costs raw = p3_costs();
   raw.barrier = {{{1, 1}, us(0.2)}};
   const CostModel costs(raw, WireModel::store_and_forward, fast_ethernet);
@@ -182,7 +182,7 @@ TEST_CASE("with no barrier measured but that of one process, the message-level m
   CHECK(barrier(costs, {3, 1}) == 6 * us(27.6 + 2 * 39.881408));
 }
 
-TEST_CASE("a lock's hand-off is measured with everybody contending: what is local follows from its messages") {
+TEST_CASE("a lock's local part is its contended hand-off minus its messages") {
   const CostModel costs(p3_costs(), WireModel::store_and_forward, fast_ethernet);
   // 2x1, manager 0: from 0 to 1 one grant crosses, from 1 to 0 one release; one message of 27.6 us on average.
   CHECK(costs.lock_local({2, 1}) == us(52 - 27.6));
@@ -239,7 +239,7 @@ TEST_CASE("costs that just cover their messages are no contradiction") {
   CHECK(CostModel(raw, WireModel::store_and_forward, fast_ethernet).contradictions().empty());
 }
 
-TEST_CASE("messages of a tree: one a level, of whole trees one after another, and whom each node reports to") {
+TEST_CASE("a tree has one message a level, each to the node's parent") {
   const MessageTimes message{us(10), us(2), us(3)};
   const auto gather = [&](std::uint32_t nodes) { return gather_time(BarrierShape::tree, {nodes, 1}, message); };
   CHECK(gather(1) == Time{});
@@ -267,7 +267,7 @@ TEST_CASE("messages of a tree: one a level, of whole trees one after another, an
   }
 }
 
-TEST_CASE("a flat gather takes one message after another from the link or with the processor, whichever is slower") {
+TEST_CASE("a flat gather is bound by the slower of link and processor") {
   const Layout four{4, 1};
   CHECK(gather_time(BarrierShape::flat, four, {us(10), us(2), us(3)}) == us(10 + 2 * 3 + 3));
   CHECK(gather_time(BarrierShape::flat, four, {us(10), us(3), us(2)}) == us(10 + 2 * 3 + 2));
@@ -277,8 +277,7 @@ TEST_CASE("a flat gather takes one message after another from the link or with t
         gather_time(BarrierShape::flat, {3, 1}, {us(10), us(3), us(2)}));
 }
 
-TEST_CASE(
-    "a tree's measured barriers cost what was measured, and on a faster network save the messages of its levels") {
+TEST_CASE("a tree's measured barrier saves its levels' messages on a faster network") {
   Costs raw = p3_costs();
   raw.barrier_shape = BarrierShape::tree;
   const CostModel here(raw, WireModel::store_and_forward, fast_ethernet);
@@ -289,6 +288,6 @@ TEST_CASE(
   raw.barrier = {{{1, 1}, us(0.2)}};
   const CostModel alone(raw, WireModel::store_and_forward, fast_ethernet);
   CHECK(barrier(alone, {8, 1}) == 18 * us(27.6 + 39.881408));
-  // Companions on a node send no message of their own, and nothing is known of what they cost.
+  // Local peers on a node send no message of their own, and nothing is known of what they cost.
   CHECK(barrier(alone, {8, 2}) == barrier(alone, {8, 1}));
 }

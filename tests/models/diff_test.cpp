@@ -4,7 +4,7 @@
 
 using namespace sdsm;
 
-TEST_CASE("a diff is 8 bytes, 4 more for each run and 4 for each word, a page without changes sends nothing") {
+TEST_CASE("a diff has 8 bytes, 4 per run and 4 per word") {
   CHECK(diff_bytes({0, 0}) == Bytes{0});
   CHECK(diff_bytes({1, 1}) == Bytes{8 + 4 + 4});
   CHECK(diff_bytes({10, 3}) == Bytes{8 + 12 + 40});

@@ -37,7 +37,7 @@ std::vector<ProcessId> processes(const std::vector<std::uint32_t>& numbers) {
 
 }  // namespace
 
-TEST_CASE("by block a gang has threads that follow each other, whole units of them") {
+TEST_CASE("a division by block gives a gang adjacent units of threads") {
   CHECK(gangs_of({sdsm_by_block, 2, 1, 8}) == Gangs{{0, 1, 2, 3}, {4, 5, 6, 7}});
   CHECK(gangs_of({sdsm_by_block, 3, 1, 7}) == Gangs{{0, 1}, {2, 3}, {4, 5, 6}});
   CHECK(gangs_of({sdsm_by_block, 2, 2, 7}) == Gangs{{0, 1, 2, 3}, {4, 5, 6}});
@@ -66,7 +66,7 @@ TEST_CASE("each thread is in one gang, and no gang is empty, whatever the number
   }
 }
 
-TEST_CASE("what cannot be divided is told") {
+TEST_CASE("an impossible division is reported") {
   const auto problem = [](sdsm_division division) { return std::string(sdsm_problem_of(&division)); };
   CHECK(problem({sdsm_by_block, 5, 1, 4}) == "more gangs than threads. Ask for fewer");
   CHECK(problem({sdsm_by_round_robin, 3, 2, 4}) == "more gangs than units of threads. Ask for fewer, or smaller units");
@@ -75,7 +75,7 @@ TEST_CASE("what cannot be divided is told") {
   CHECK(problem({2, 2, 1, 4}).starts_with("there is no such partition"));
 }
 
-TEST_CASE("a gang's nodes are those of its members, as many threads on each as the most of them have") {
+TEST_CASE("a gang's layout has its members' nodes and their most threads") {
   const Layout cluster{4, 2};
   CHECK(layout_of(processes({0, 1, 2, 3, 4, 5, 6, 7}), cluster) == cluster);
   CHECK(layout_of(processes({4, 5, 6, 7}), cluster) == Layout{2, 2});
@@ -84,7 +84,7 @@ TEST_CASE("a gang's nodes are those of its members, as many threads on each as t
   CHECK(layout_of(processes({5}), cluster) == Layout{1, 1});
 }
 
-TEST_CASE("in a gang of the second half the first member of it is the master, or its node the root") {
+TEST_CASE("a gang's first member is the master, its node the root") {
   const Layout cluster{8, 2};
   const auto half = processes({8, 9, 10, 11, 12, 13, 14, 15});
   const auto to = [&](std::size_t place, BarrierShape shape) { return reports_to(place, half, cluster, shape); };

@@ -34,7 +34,7 @@ TEST_CASE("a lock goes to who came first, once it is given back") {
   CHECK(granted(lock) == 'b');
 }
 
-TEST_CASE("a lock is claimed if nobody else has it or has asked for it, and waits for who has claimed it") {
+TEST_CASE("a free lock can be claimed, and then waits for its claimant") {
   LockQueue<Waiter> lock;
   CHECK(lock.claim(a));
   CHECK_FALSE(lock.claim(b));
@@ -67,7 +67,7 @@ TEST_CASE("an ordered region waits for its turn, and lets others before it meanw
   CHECK(granted(lock) == 'c');
 }
 
-TEST_CASE("who comes late to a lock may stand before those that it comes before") {
+TEST_CASE("a late waiter is queued by its turn") {
   LockQueue<Waiter> lock;
   const auto comes_before = [](const Waiter& late, const Waiter& early) { return late.name < early.name; };
   for (const char name : {'b', 'd', 'c', 'a'}) lock.ask({name}, comes_before);

@@ -40,11 +40,11 @@ void request_all(const PageSharing& page, int steps) {
 
 }  // namespace
 
-TEST_CASE("one node may write a page, or many may read it, whoever asks for what") {
+TEST_CASE("one node may write a page, or many may read it") {
   request_all(PageSharing(NodeId{0}), 5);
 }
 
-TEST_CASE("who reads takes the right to write from the writer alone, and the writer goes on reading") {
+TEST_CASE("a reader downgrades the writer alone, which goes on reading") {
   PageSharing page(NodeId{0});
   const auto losses = page.losses(NodeId{1}, Right::read);
   REQUIRE(losses.size() == 1);
@@ -56,7 +56,7 @@ TEST_CASE("who reads takes the right to write from the writer alone, and the wri
   CHECK(page.losses(NodeId{1}, Right::write).size() == 1);
 }
 
-TEST_CASE("flag mode ends at a barrier unless a thread has waited") {
+TEST_CASE("single-writer mode ends at a barrier unless a thread has waited") {
   using enum SingleWriterEvent;
   SingleWriterMode mode = after(barrier, SingleWriterMode::off);
   CHECK(mode == SingleWriterMode::off);
@@ -70,7 +70,7 @@ TEST_CASE("flag mode ends at a barrier unless a thread has waited") {
   CHECK(after(barrier, mode) == mode);
 }
 
-TEST_CASE("a touch of a page that an atomic operation has changed meets others if there are older copies") {
+TEST_CASE("touching an atomically changed page meets others if older copies exist") {
   CHECK(meeting_at(false, 1, false, 1) == Meeting::meets_others);
   CHECK(meeting_at(true, 1, false, 1) == Meeting::drops_copies);
   CHECK(meeting_at(false, 0, false, 1) == Meeting::none);
@@ -84,11 +84,11 @@ TEST_CASE("the copy that a thread touches is not an older one") {
   CHECK(meeting_at(true, 2, true, 1) == Meeting::drops_copies);
 }
 
-TEST_CASE("companions do not drop each other's copies for what is on a stack") {
+TEST_CASE("processes of one node keep each other's copies for a stack") {
   CHECK(meeting_at(true, 1, false, 2) == Meeting::meets_others);
 }
 
-TEST_CASE("flag mode is due once, where others run the program on another node") {
+TEST_CASE("single-writer mode is due once, with other threads on other nodes") {
   CHECK(is_single_writer_mode_due(SingleWriterMode::off, true, 2));
   CHECK_FALSE(is_single_writer_mode_due(SingleWriterMode::until_barrier, true, 2));
   CHECK_FALSE(is_single_writer_mode_due(SingleWriterMode::for_good, true, 2));
@@ -98,7 +98,7 @@ TEST_CASE("flag mode is due once, where others run the program on another node")
   CHECK_FALSE(begins_before_operation(1));
 }
 
-TEST_CASE("in flag mode a synchronisation concerns copies of stacks alone, whoever of the node has changed them") {
+TEST_CASE("in single-writer mode a synchronisation concerns copies of stacks alone") {
   using enum SingleWriterMode;
   for (const bool has_stack_copies : {false, true}) {
     CHECK(concerned_by_sync(off, has_stack_copies) == Concerned::all_copies);
@@ -115,7 +115,7 @@ TEST_CASE("in flag mode a synchronisation concerns copies of stacks alone, whoev
   CHECK(!sends_while_others_go_on(Sync::barrier, until_barrier));
 }
 
-TEST_CASE("what a stack shows goes to others behind what its node has stored in others' stacks") {
+TEST_CASE("a stack is served after its node's stores to other stacks") {
   using enum SingleWriterMode;
   CHECK(serves_behind_stacks(until_barrier, true));
   CHECK(serves_behind_stacks(for_good, true));
@@ -129,7 +129,7 @@ TEST_CASE("what a stack shows goes to others behind what its node has stored in 
   CHECK(!tells_behind_stacks(Atomics::home, false));
 }
 
-TEST_CASE("threads stand still where another node's changes of their stacks could be seen in part, and nowhere else") {
+TEST_CASE("the world stops only where a stack's change could be seen partly") {
   using enum SingleWriterMode;
   for (const SingleWriterMode mode : {until_barrier, for_good}) {
     CHECK(stops_the_world(mode, true, false));
@@ -139,7 +139,7 @@ TEST_CASE("threads stand still where another node's changes of their stacks coul
   CHECK(!stops_the_world(off, true, false));
 }
 
-TEST_CASE("all who have a page lose it before a change that each of them shall hear of, the home's node too") {
+TEST_CASE("all nodes, the home too, lose a page before a visible change") {
   PageSharing page(NodeId{0});
   REQUIRE(page.all_losses().size() == 1);
   page.lose({NodeId{0}, Right::read});
@@ -152,7 +152,7 @@ TEST_CASE("all who have a page lose it before a change that each of them shall h
   CHECK(page.right_of(NodeId{0}) == Right::none);
 }
 
-TEST_CASE("another node's request needs a list in flag mode, the home's own node where there is one, a stack never") {
+TEST_CASE("another node's request needs a list in single-writer mode, except stacks") {
   for (const bool is_listed : {false, true}) {
     for (const bool is_in_single_writer_mode : {false, true}) {
       CHECK(needs_list(false, false, is_listed, is_in_single_writer_mode) == is_in_single_writer_mode);
@@ -162,7 +162,7 @@ TEST_CASE("another node's request needs a list in flag mode, the home's own node
   }
 }
 
-TEST_CASE("where threads wait for plain stores a node has changed one page of others' stacks at a time") {
+TEST_CASE("in single-writer mode a node changes one foreign stack page at once") {
   using enum SingleWriterMode;
   CHECK(sends_other_stacks_first(for_good, Access::write, true, false));
   CHECK(sends_other_stacks_first(until_barrier, Access::write, true, false));
@@ -176,13 +176,13 @@ TEST_CASE("where threads wait for plain stores a node has changed one page of ot
   CHECK_FALSE(keeps_older_stack_copies(false, true));
 }
 
-TEST_CASE("an operation that orders memory takes its page from all, but a stack can only be marked") {
+TEST_CASE("an ordering operation takes its page from all, a stack is marked") {
   CHECK(taken_by({}) == Taken::from_all);
   CHECK(taken_by({.is_in_single_writer_mode = true}) == Taken::from_all);
   CHECK(taken_by({.is_on_stack = true}) == Taken::mark);
 }
 
-TEST_CASE("a home's own operation takes nothing in flag mode while no other node may use the page") {
+TEST_CASE("in single-writer mode a sole home's own operation takes nothing") {
   CHECK(taken_by({.is_home_alone = true, .is_in_single_writer_mode = true}) == Taken::nothing);
   // Before, each thread's next touch has to find that it has met others.
   CHECK(taken_by({.is_home_alone = true}) == Taken::from_all);

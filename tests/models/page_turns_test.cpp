@@ -23,7 +23,7 @@ std::uint64_t thrash(LostPages& lost, std::uintptr_t pages, int times) {
 
 }  // namespace
 
-TEST_CASE("who fetches pages again and again needs a turn, longer the more pages there are") {
+TEST_CASE("a thread that refetches pages needs a turn, longer with more pages") {
   LostPages few, many;
   // 310 ns for 32 pages: 9 ns each, and 1.
   CHECK(thrash(few, 16, 2) == 2 * 16 * 10);
@@ -43,7 +43,7 @@ TEST_CASE("pages that are lost once, handed on by locks, or new need no turn") {
   CHECK(single.want(7 * page_bytes, 0) == 0);
 }
 
-TEST_CASE("turns come one after another, in the order in which they were asked for") {
+TEST_CASE("turns come in the order of their requests") {
   PageTurns turns;
   CHECK(turns.ask(one, 100, 1000) == 0);
   CHECK(turns.ask(two, 50, 1010) == 90);

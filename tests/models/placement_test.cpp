@@ -18,7 +18,7 @@ std::vector<std::uint32_t> homes(Placement placement, std::uint64_t pages, std::
 
 }  // namespace
 
-TEST_CASE("round-robin: page i of a block has home i mod P, and each block starts anew at process 0") {
+TEST_CASE("round-robin: page i of each block has home i mod P") {
   CHECK(homes(Placement::round_robin, 7, 3) == std::vector<std::uint32_t>{0, 1, 2, 0, 1, 2, 0});
   CHECK(homes(Placement::round_robin, 2, 4) == std::vector<std::uint32_t>{0, 1});
   CHECK(homes(Placement::round_robin, 3, 1) == std::vector<std::uint32_t>{0, 0, 0});
@@ -32,7 +32,7 @@ TEST_CASE("block: page i of N has home floor(i P / N)") {
   CHECK(homes(Placement::block, 2, 4) == std::vector<std::uint32_t>{0, 2});
 }
 
-TEST_CASE("block: the last page of the largest region that a trace may hold is the last process's") {
+TEST_CASE("block: the largest region's last page is the last process's") {
   constexpr std::uint64_t pages = std::uint64_t{1} << 40;
   CHECK(home_of(Placement::block, pages - 1, pages, 65536) == ProcessId{65535});
   CHECK(home_of(Placement::block, 0, pages, 65536) == ProcessId{0});
@@ -56,7 +56,7 @@ TEST_CASE("prefetch: the next pages of the same home, within the region and not 
   CHECK(following(Placement::first_touch, 1000, 4, 10, 3).empty());
 }
 
-TEST_CASE("first touch: who comes first is a page's home for good, and other pages are nobody's yet") {
+TEST_CASE("first touch: the first toucher is a page's home for good") {
   FirstTouchHomes homes;
   const PageId page{RegionId{3}, 7};
   CHECK(!homes.home(page));

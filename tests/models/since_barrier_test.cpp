@@ -43,7 +43,7 @@ TEST_CASE("a page that was opened before the thread met others stops nobody twic
   CHECK_FALSE(met.meet(true));
 }
 
-TEST_CASE("a thread is not stopped where no flag mode is due, and a barrier lets it go on") {
+TEST_CASE("a thread stops only where single-writer mode is due") {
   MetOthers met;
   CHECK_FALSE(met.meet(false));
   CHECK_FALSE(met.is_stopped());
@@ -73,7 +73,7 @@ TEST_CASE("a node that drops its copies has none") {
   CHECK(copies.operated.empty());
 }
 
-TEST_CASE("a page without a list tells of operations before flag mode, and of diffs in it") {
+TEST_CASE("an unlisted page shows operations, and diffs in single-writer mode") {
   Changes changes;
   changes.operate_on_stack(1);
   changes.diff(2, false);
@@ -85,14 +85,14 @@ TEST_CASE("a page without a list tells of operations before flag mode, and of di
   CHECK_FALSE(tells_of_all(changes, 3));
 }
 
-TEST_CASE("in flag mode a page of a stack always tells, as nobody sees what its process stores there") {
+TEST_CASE("in single-writer mode a stack's page may always show other stores") {
   const Changes changes;
   CHECK(changes.tells(1, nullptr, true, true, true));
   CHECK(changes.tells(1, nullptr, true, true, false));
   CHECK_FALSE(changes.tells(1, nullptr, true, false, true));
 }
 
-TEST_CASE("a listed page tells of its own changes, and in flag mode of all that its home does not see") {
+TEST_CASE("a listed page shows its changes, and its home's unseen ones") {
   Changes changes;
   PageSharing listed(NodeId{0});
   CHECK_FALSE(changes.tells(1, &listed, false, true, true));

@@ -56,7 +56,7 @@ TEST_CASE("what is no time is refused, and the error tells what was read and wha
   }
 }
 
-TEST_CASE("a number that no variable holds is told as too large or too near to zero") {
+TEST_CASE("a number out of range is reported as too large or small") {
   CHECK(contains(complaint(parse_time, "1e400us"),
                  "'1e400us' is not a time: its number is too large or too near to zero"));
   CHECK(contains(complaint(parse_bytes, "1e-400B"), "too large or too near to zero"));

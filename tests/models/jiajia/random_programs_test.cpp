@@ -15,8 +15,8 @@ namespace {
 
 /// A word is guarded by a lock for the whole program, or belongs to a process for a phase between barriers, or to
 /// nobody: then all may read it. `hands_over`: a process that gives a lock back, or posts a flag, may leave its words
-/// to whoever takes that lock next, or waits for the flag, as OpenMP allows; and barriers of a part of the processes
-/// are points where their words may change hands.
+/// to the thread that takes that lock next, or waits for the flag, as OpenMP allows; and barriers of a part of the
+/// processes are points where their words may change hands.
 class RandomProgram {
  public:
   RandomProgram(std::uint64_t seed, jiajia::Scope scope, bool hands_over)
@@ -175,7 +175,7 @@ void run_campaign(jiajia::Scope scope, bool hands_over) {
 
 }  // namespace
 
-TEST_CASE("JIAJIA without quirks: no program right under scope consistency reads a stale word or loses an update") {
+TEST_CASE("without quirks no scope-consistent program reads stale words or loses updates") {
   run_campaign(jiajia::Scope::lock, false);
 }
 

@@ -108,7 +108,7 @@ TEST_CASE("JIAJIA's 36 probes: with all quirks every counter of every process is
   CHECK(messages == 105);
 }
 
-TEST_CASE("JIAJIA's sor, lu and mm count as the real runs, but for what the order of requests leaves open") {
+TEST_CASE("sor, lu and mm count as the real runs, except request order") {
   Comparison compared;
   const json runs = real("programs.json")["runs"];
   for (const json& one : runs) {

@@ -43,7 +43,7 @@ TEST_CASE("without quirks one trap is enough, and gives what the access wants") 
   CHECK(!fault_of(Access::read, State::read_only, Place::home, {}));
 }
 
-TEST_CASE("the handler's quirks: an unmapped page's write traps twice, an invalid page's read makes it written") {
+TEST_CASE("quirks: unmapped writes trap twice, invalid reads make the page written") {
   PlayedCluster real(2, {.quirks = Quirks::all()}), meant(2, {});
   for (PlayedCluster* cluster : {&real, &meant}) {
     cluster->allocate(1, 0);
@@ -126,7 +126,7 @@ TEST_CASE("home migration: the single writer becomes the home, and the old home 
   CHECK(faults(cluster, 0, Fault::RIVR) == 1);
 }
 
-TEST_CASE("first touch: a page that one process alone referenced moves there, but not at a fork, and not for ever") {
+TEST_CASE("first touch moves a singly referenced page, except at forks") {
   PlayedCluster cluster(3, {.first_touch_moves = 1});
   const std::uint64_t written = cluster.allocate(1, 0), read = cluster.allocate(1, 0), both = cluster.allocate(1, 0);
   const auto touch = [&](std::uint32_t process, std::uint64_t value) {
@@ -162,7 +162,7 @@ TEST_CASE("first touch: a page that one process alone referenced moves there, bu
   CHECK(cluster.read(1, written) == 3);
 }
 
-TEST_CASE("adaptive write detection: what its home alone writes traps once, until another process writes it") {
+TEST_CASE("adaptive write detection: a home's page traps once until others write") {
   PlayedCluster cluster(2, {.adaptive_write_detection = true});
   const std::uint64_t page = cluster.allocate(1, 0);
   for (int interval = 0; interval < 5; ++interval) {
@@ -187,7 +187,7 @@ TEST_CASE("adaptive write detection: what its home alone writes traps once, unti
   }
 }
 
-TEST_CASE("scopes: a lock hands on what was written under it, and with --scope openmp all that the process knows") {
+TEST_CASE("a lock hands on its scope, with --scope openmp all known notices") {
   for (const Scope scope : {Scope::lock, Scope::openmp}) {
     PlayedCluster cluster(3, {.scope = scope});
     const std::uint64_t before = cluster.allocate(1, 0), under = cluster.allocate(1, 0);
@@ -223,7 +223,7 @@ TEST_CASE("with --scope openmp what came by one lock goes on by another") {
   CHECK(cluster.read(2, page) == 5);
 }
 
-TEST_CASE("with --scope openmp who has heard of a write loses no copy by hearing of it again") {
+TEST_CASE("with --scope openmp a repeated notice invalidates nothing") {
   PlayedCluster cluster(3, {.scope = Scope::openmp});
   const std::uint64_t page = cluster.allocate(1, 1);
   CHECK(cluster.read(2, page) == 0);
@@ -252,7 +252,7 @@ TEST_CASE("with --scope openmp who has heard of a write loses no copy by hearing
   CHECK(cluster.read(2, page) == 6);
 }
 
-TEST_CASE("with --scope openmp flags and barriers of a part of the processes hand on what locks do") {
+TEST_CASE("with --scope openmp flags and partial barriers hand on as locks do") {
   PlayedCluster cluster(4, {.scope = Scope::openmp});
   const std::uint64_t page = cluster.allocate(1, 3);
   for (const std::uint32_t process : {0U, 1U, 2U}) CHECK(cluster.read(process, page) == 0);
@@ -268,7 +268,7 @@ TEST_CASE("with --scope openmp flags and barriers of a part of the processes han
   CHECK(sent(cluster, 2, MessageKind::BARR) == 0);
 }
 
-TEST_CASE("copies of what its home writes unseen become invalid when a process hears from others, and no others do") {
+TEST_CASE("received notices invalidate only copies whose homes write without notices") {
   ProcessPages pages(ProcessId{0}, {.scope = Scope::openmp});
   const PageId of_stack{RegionId{3}, 5}, of_array{RegionId{2}, 5};
   pages.add_unnoticed(of_stack.region);
@@ -286,7 +286,7 @@ TEST_CASE("copies of what its home writes unseen become invalid when a process h
   CHECK(pages.expire_unnoticed() == 1);
 }
 
-TEST_CASE("pages that their home writes unseen never move to who else writes them") {
+TEST_CASE("pages that their home writes without notices never move") {
   const PageId of_stack{RegionId{3}, 5}, of_array{RegionId{2}, 5};
   const auto home = [](PageId) { return ProcessId{1}; };
   BarrierNotices met({.home_migration = true});
@@ -299,7 +299,7 @@ TEST_CASE("pages that their home writes unseen never move to who else writes the
   CHECK(sent[1].next == ProcessId{1});
 }
 
-TEST_CASE("what a process knows goes on to whoever does not say who it is, again and again") {
+TEST_CASE("an anonymous process gets all known notices each time") {
   ProcessPages pages(ProcessId{0}, {.scope = Scope::openmp});
   const PageId own{RegionId{2}, 1}, others{RegionId{2}, 2};
   pages.access(own, ProcessId{0}, Access::write);
@@ -335,7 +335,7 @@ TEST_CASE("locks that overlap hand on what was written while they were held") {
   CHECK(read_all() == std::array<std::uint64_t, 3>{1, 2, 3});
 }
 
-TEST_CASE("the quirk of the home that keeps silent: its notice waits until somebody has a copy") {
+TEST_CASE("quirk: a home's notice waits until somebody has a copy") {
   for (const bool is_silent : {false, true}) {
     PlayedCluster cluster(2, {.quirks = {.unread_homes_keep_silent = is_silent}});
     const std::uint64_t page = cluster.allocate(1, 0);
@@ -356,7 +356,7 @@ TEST_CASE("the barrier's manager is process 0, and as a quirk that of lock 64") 
   CHECK(manager_of_barrier(6, Quirks::all()) == ProcessId{4});
 }
 
-TEST_CASE("long lists of notices go in several messages, and diffs share messages of 40,928 bytes") {
+TEST_CASE("long notice lists are split, and diffs share messages of 40,928 bytes") {
   CHECK(further_messages(0, most_own) == 0);
   CHECK(further_messages(3066, most_own) == 0);
   CHECK(further_messages(3067, most_own) == 1);
@@ -371,7 +371,7 @@ TEST_CASE("long lists of notices go in several messages, and diffs share message
   CHECK(messages.data.size() == 2);
 }
 
-TEST_CASE("a diff longer than a message goes on in the next one, which others then share") {
+TEST_CASE("a diff longer than a message continues in the next one") {
   DiffMessages messages;
   messages.add(diff_data(whole_page));
   messages.add(diff_data(Change{16384, 1}));  // 64 KiB: 65,552
@@ -379,7 +379,7 @@ TEST_CASE("a diff longer than a message goes on in the next one, which others th
   CHECK(messages.data == std::vector<Bytes>{Bytes{4112}, most_diff_data, Bytes{65'552 - 40'928 + 4112}});
 }
 
-TEST_CASE("a fork's message carries the region, its notices of 12 bytes each, and pages, in parts of 40,928 bytes") {
+TEST_CASE("a fork's message carries region, notices and pages in parts") {
   CHECK(fork_messages(3, Bytes{0}).size() == 1);
   CHECK(fork_messages(3, Bytes{0}).front().data == Bytes{64 + 4 + 3 * 12});
   const auto messages = fork_messages(0, Bytes{10 * 4096});
@@ -401,26 +401,26 @@ TEST_CASE("a home that moved is found, and every move changes the epoch") {
   CHECK(homes.home(page, ProcessId{0}) == ProcessId{2});
 }
 
-TEST_CASE("notices that do not fit into a message go before it in others, of the kind that belongs to it") {
+TEST_CASE("notices beyond a message's room go before it, in their own kind") {
   const auto sent = [](MessageKind last, std::uint64_t notices) {
     std::vector<std::pair<MessageKind, std::int64_t>> found;
     for (const Message& message : with_notices(last, notices)) found.emplace_back(message.kind, message.data.count);
     return found;
   };
   using Found = std::vector<std::pair<MessageKind, std::int64_t>>;
-  // A count of 4 bytes, then 12 for each notice that is told and 16 for each that is handed on.
+  // A count of 4 bytes, then 12 for each notice of the sender's and 16 for each that is handed on.
   CHECK(sent(MessageKind::REL, 0) == Found{{MessageKind::REL, 4}});
   CHECK(sent(MessageKind::BARR, 3067) == Found{{MessageKind::WTNT, 4 + 3066 * 12}, {MessageKind::BARR, 4 + 12}});
   CHECK(sent(MessageKind::ACQGRANT, 5111) == Found{{MessageKind::INVLD, 4 + 2555 * 16},
                                                    {MessageKind::INVLD, 4 + 2555 * 16},
                                                    {MessageKind::ACQGRANT, 4 + 16}});
-  // Who tells what others wrote names the writers.
+  // A process that sends others' notices names the writers.
   CHECK(with_notices(MessageKind::REL, 2556, true).front().data == Bytes{4 + 2555 * 16});
   CHECK(with_notices(MessageKind::REL, 2556, true).front().kind == MessageKind::WTNT);
   CHECK(with_notices(MessageKind::REL, 2556, true).back().data == Bytes{4 + 16});
 }
 
-TEST_CASE("a lock that hands on its own scope tells a home nothing of its own pages") {
+TEST_CASE("a lock's own scope has no notices for a page's home") {
   const ProcessId home{1}, other{2};
   for (const auto& [scope, is_sent] : {std::pair{Scope::lock, false}, std::pair{Scope::openmp, true}}) {
     Rules rules;
@@ -430,7 +430,7 @@ TEST_CASE("a lock that hands on its own scope tells a home nothing of its own pa
   }
 }
 
-TEST_CASE("an interval ends before a lock, an unlock and a barrier ask or tell, and the next begins after the answer") {
+TEST_CASE("an interval ends before each request, the next begins after the answer") {
   using enum protocol::Action;
   const auto actions = [](std::span<const courses::Step> course) {
     std::vector<protocol::Action> found;

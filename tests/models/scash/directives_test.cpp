@@ -18,7 +18,7 @@ std::vector<Primitive> primitives(Directive directive) {
 
 }  // namespace
 
-TEST_CASE("the master writes the region's page before the fork's barrier, each worker reads it after") {
+TEST_CASE("the master writes the region's page before the barrier, workers read it") {
   using enum Primitive;
   CHECK(primitives(Directive::fork_master) == std::vector{write, barrier});
   CHECK(primitives(Directive::fork_worker) == std::vector{barrier, read});
@@ -34,13 +34,13 @@ TEST_CASE("single: a counter behind a lock, which only the executing thread move
   }
 }
 
-TEST_CASE("a reduction: a slot for each thread, a barrier, thread 0 combines, a barrier, all read the result") {
+TEST_CASE("a reduction: slots, barrier, thread 0 combines, barrier, all read") {
   using enum Primitive;
   CHECK(primitives(Directive::reduction_combines) == std::vector{write, barrier, read, write, barrier});
   CHECK(primitives(Directive::reduction_gives) == std::vector{write, barrier, barrier, read});
 }
 
-TEST_CASE("what a single hands on is written before the barrier and read after it") {
+TEST_CASE("copyprivate is written before the barrier and read after it") {
   using enum Primitive;
   CHECK(primitives(Directive::copyprivate_gives) == std::vector{write, barrier});
   CHECK(primitives(Directive::copyprivate_takes) == std::vector{barrier, read});

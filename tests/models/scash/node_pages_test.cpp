@@ -62,7 +62,7 @@ constexpr PageId page_of_1{RegionId{1}, 5};
 
 }  // namespace
 
-TEST_CASE("WROH: an owner's first write of a home page, once per barrier, its reads never trap") {
+TEST_CASE("WROH: an owner's first write of a home page, once per barrier") {
   Node node(0, 1);
   CHECK(node.touch(0, page_of_0, to_read) == std::nullopt);
   CHECK(node.touch(0, page_of_0, to_write) == WROH);
@@ -107,7 +107,7 @@ TEST_CASE("with one process per node only WROH, WROR, WUMR and RUMR occur") {
   }
 }
 
-TEST_CASE("WROL: a write of a page of a companion on the node, with a twin, its reads never trap") {
+TEST_CASE("WROL: a write of another process's page on the node, with twin") {
   Node node(0, 2);
   CHECK(node.touch(1, page_of_0, to_read) == std::nullopt);
   CHECK(node.touch(1, page_of_0, to_write) == WROL);
@@ -115,7 +115,7 @@ TEST_CASE("WROL: a write of a page of a companion on the node, with a twin, its 
   CHECK(node.pages().twinned_pages() == 1);
 }
 
-TEST_CASE("WRWH: the owner writes a home page that a companion has made writable") {
+TEST_CASE("WRWH: the owner writes a home page that its node made writable") {
   Node node(0, 2);
   CHECK(node.touch(1, page_of_0, to_write) == WROL);
   CHECK(node.touch(0, page_of_0, to_read) == std::nullopt);
@@ -123,7 +123,7 @@ TEST_CASE("WRWH: the owner writes a home page that a companion has made writable
   CHECK(node.touch(0, page_of_0, to_write) == std::nullopt);
 }
 
-TEST_CASE("WRWL: a companion writes a page that its owner has made writable, no twin is made") {
+TEST_CASE("WRWL: a local write of a page its owner made writable, untwinned") {
   Node node(0, 2);
   CHECK(node.touch(0, page_of_0, to_write) == WROH);
   CHECK(node.touch(1, page_of_0, to_write) == WRWL);
@@ -131,7 +131,7 @@ TEST_CASE("WRWL: a companion writes a page that its owner has made writable, no 
   CHECK(node.pages().twinned_pages() == 0);
 }
 
-TEST_CASE("WRWR, RRWR: a page of another node that a companion has made writable, no second twin") {
+TEST_CASE("WRWR, RRWR: a remote page that the node has twinned already") {
   Node node(2, 3);
   CHECK(node.touch(2, page_of_0, to_write) == WUMR);
   CHECK(node.touch(3, page_of_0, to_write) == WRWR);
@@ -142,13 +142,13 @@ TEST_CASE("WRWR, RRWR: a page of another node that a companion has made writable
   CHECK(node.touch(4, page_of_0, to_write) == std::nullopt);
 }
 
-TEST_CASE("RROR: a read of a page that a companion has fetched") {
+TEST_CASE("RROR: a read of a page that the node has fetched") {
   Node node(2, 2);
   CHECK(node.touch(2, page_of_0, to_read) == RUMR);
   CHECK(node.touch(3, page_of_0, to_read) == RROR);
   CHECK(node.touch(3, page_of_0, to_read) == std::nullopt);
   CHECK(node.touch(3, page_of_0, to_write) == WROR);
-  // The companion that fetched may still only read.
+  // The local peer that fetched may still only read.
   CHECK(node.touch(2, page_of_0, to_read) == std::nullopt);
   CHECK(node.touch(2, page_of_0, to_write) == WRWR);
 }
@@ -211,7 +211,7 @@ TEST_CASE("a barrier drops every copy, clean or dirty, changed or not") {
   CHECK(node.flush(1, Sync::barrier).empty());
 }
 
-TEST_CASE("a home page that its owner wrote costs the owner at the barrier, once, however often it was written") {
+TEST_CASE("a written home page costs its owner once at the barrier") {
   Node node(0, 2);
   const PageId twice{RegionId{0}, 1}, once{RegionId{0}, 2}, by_local_peer{RegionId{0}, 3};
   node.store(0, twice);
@@ -224,7 +224,7 @@ TEST_CASE("a home page that its owner wrote costs the owner at the barrier, once
   CHECK(node.pages().take_dirty_home_pages(ProcessId{1}) == 0);
 }
 
-TEST_CASE("runs of adjacent pages that a process protects again at a barrier, but the first") {
+TEST_CASE("further runs of pages that a process protects again at a barrier") {
   const auto at = [](std::uint32_t region, std::uint64_t index) { return PageId{RegionId{region}, index}; };
   Node node(0, 1);
   node.pages().note_opened_pages();
@@ -265,14 +265,14 @@ TEST_CASE("copies that a barrier leaves are protected again only where they were
   CHECK(node.pages().take_further_runs(ProcessId{1}) == 1);  // 5 and 7 go
 }
 
-TEST_CASE("a home page that a companion made writable and its owner then wrote costs the owner too") {
+TEST_CASE("a home page that another made writable costs its owner too") {
   Node node(0, 2);
   node.store(1, page_of_0);
   CHECK(node.store(0, page_of_0) == WRWH);
   CHECK(node.pages().take_dirty_home_pages(ProcessId{0}) == 1);
 }
 
-TEST_CASE("a release sends the changes and renews the twin: later writes do not trap and are sent later") {
+TEST_CASE("a release sends the changes and renews the twin") {
   Node node(1, 1);
   node.store(1, page_of_0);
   CHECK(node.flush(1, Sync::release).size() == 1);
@@ -311,7 +311,7 @@ TEST_CASE("an acquire flushes, drops all copies, and needs no action for home pa
   CHECK(node.pages().take_dirty_home_pages(ProcessId{1}) == 1);
 }
 
-TEST_CASE("at a gang's barrier copies go, and home pages stay writable until the next barrier of all") {
+TEST_CASE("a gang's barrier drops copies and leaves home pages writable") {
   Node node(1, 1);
   node.store(1, page_of_0);
   node.store(1, page_of_1);
@@ -325,9 +325,7 @@ TEST_CASE("at a gang's barrier copies go, and home pages stay writable until the
   CHECK(node.store(1, page_of_1) == WROH);
 }
 
-TEST_CASE(
-    "at a barrier of a gang with all of the node each process sends its own, and with a part of it a member sends "
-    "all") {
+TEST_CASE("a whole node's gang sends its own diffs, a partial one all") {
   Node node(2, 2);
   const PageId other{RegionId{0}, 6};
   node.store(2, page_of_0);
@@ -338,7 +336,7 @@ TEST_CASE(
   CHECK(node.flush(2, sync_of_gang(1, 2)).size() == 1);
 }
 
-TEST_CASE("changed pages only: what is written before a gang's barrier is noticed at the next barrier of all") {
+TEST_CASE("changed pages only: a gang's writes are noticed at the full barrier") {
   WriteNotices notices;
   Node home(0, 1, &notices), reader(1, 1, &notices);
   home.store(0, page_of_0);
@@ -351,7 +349,7 @@ TEST_CASE("changed pages only: what is written before a gang's barrier is notice
   CHECK(reader.touch(1, page_of_0, to_read) == RUMR);
 }
 
-TEST_CASE("an acquire also flushes what companions changed in remote pages, as their copies die too") {
+TEST_CASE("an acquire also flushes the whole node's changes in remote pages") {
   Node node(2, 2);
   node.store(2, page_of_0);
   const auto diffs = node.flush(3, Sync::acquire);
@@ -361,7 +359,7 @@ TEST_CASE("an acquire also flushes what companions changed in remote pages, as t
   CHECK(node.store(2, page_of_0) == WUMR);
 }
 
-TEST_CASE("a process whose page a companion's acquire dropped fetches again and does not meet its old protection") {
+TEST_CASE("a page dropped by another's acquire is fetched again, without old protection") {
   Node node(2, 2);
   node.touch(2, page_of_0, to_write);
   node.acquire(3);
@@ -371,19 +369,19 @@ TEST_CASE("a process whose page a companion's acquire dropped fetches again and 
   CHECK(node.touch(2, page_of_0, to_write) == WROR);
 }
 
-TEST_CASE("a release sends what the process wrote into a page that a companion had twinned") {
+TEST_CASE("a release sends the process's writes in a page another twinned") {
   Node node(2, 2);
   node.store(2, page_of_0);
   node.flush(2, Sync::release);
   CHECK(node.store(3, page_of_0) == WRWR);
-  // Whoever gets the lock next must find what process 3 wrote under it.
+  // The lock's next holder must find what process 3 wrote under it.
   const auto diffs = node.flush(3, Sync::release);
   REQUIRE(diffs.size() == 1);
   CHECK(diffs[0].page == page_of_0);
   CHECK(node.flush(2, Sync::release).empty());
 }
 
-TEST_CASE("a release leaves alone what a companion wrote into pages of its own") {
+TEST_CASE("a release leaves another process's own twinned pages alone") {
   Node node(2, 2);
   node.store(2, page_of_0);
   CHECK(node.flush(3, Sync::release).empty());
@@ -392,7 +390,7 @@ TEST_CASE("a release leaves alone what a companion wrote into pages of its own")
   CHECK(node.flush(2, Sync::release).size() == 1);
 }
 
-TEST_CASE("the twin of a local page stays through an acquire, and its diff is charged as local") {
+TEST_CASE("a local page's twin survives an acquire, and its diff is local") {
   Node node(0, 2);
   const PageId remote{RegionId{7}, 1};
   node.store(1, remote);  // twinned first, so that the local twin is renumbered
@@ -407,14 +405,14 @@ TEST_CASE("the twin of a local page stays through an acquire, and its diff is ch
   CHECK(diffs[0].change == one_word);  // what came before the acquire was flushed then
 }
 
-TEST_CASE("a companion's acquire does not flush local twins: their home is the same memory") {
+TEST_CASE("another process's acquire does not flush local twins") {
   Node node(0, 3);
   node.store(1, page_of_0);
   CHECK(node.flush(2, Sync::acquire).empty());
   CHECK(node.flush(1, Sync::acquire).size() == 1);
 }
 
-TEST_CASE("changes that the owner makes to a page with a companion's twin are in the companion's diff") {
+TEST_CASE("the owner's changes to a page twinned locally are in that diff") {
   Node node(0, 2);
   node.store(1, page_of_0);
   node.store(0, page_of_0);
@@ -463,7 +461,7 @@ TEST_CASE("changed pages only: a copy that nobody else wrote survives the barrie
   CHECK(writer.touch(1, changed, to_read) == std::nullopt);
 }
 
-TEST_CASE("changed pages only: behind flag mode no copy survives, as what was written in it has no notices") {
+TEST_CASE("changed pages only: no copy survives single-writer mode, which sends no notices") {
   for (const SingleWriterMode mode :
        {SingleWriterMode::off, SingleWriterMode::until_barrier, SingleWriterMode::for_good}) {
     WriteNotices notices;
@@ -502,7 +500,7 @@ TEST_CASE("changed pages only: a page written with the same bytes is no change")
   CHECK(reader.touch(2, page_of_0, to_read) == std::nullopt);
 }
 
-TEST_CASE("changed pages only: two writers of one page lose both copies, each to the other's notice") {
+TEST_CASE("changed pages only: two writers of one page lose both copies") {
   WriteNotices notices;
   Node first(1, 1, &notices), second(2, 1, &notices);
   first.store(1, page_of_0);
@@ -532,8 +530,7 @@ TEST_CASE("changed pages only: a notice outlives barriers at which the reader he
   CHECK(reader.touch(2, page_of_0, to_read) == RUMR);
 }
 
-TEST_CASE(
-    "changed pages only: who was not at a barrier has not heard of its notices, and loses all copies at the next") {
+TEST_CASE("changed pages only: a node absent from a barrier loses all copies") {
   WriteNotices notices;
   Node away(2, 1, &notices), there(3, 1, &notices);
   const PageId quiet{RegionId{0}, 1};
@@ -554,7 +551,7 @@ TEST_CASE(
   CHECK(away.touch(2, quiet, to_read) == std::nullopt);
 }
 
-TEST_CASE("changed pages only: where nobody tells of writes, a copy lives until the next barrier") {
+TEST_CASE("changed pages only: without notices a copy lives until the next barrier") {
   WriteNotices notices;
   notices.add_unnoticed(RegionId{0});
   Node reader(2, 1, &notices);
@@ -594,7 +591,7 @@ TEST_CASE("changed pages only: each node's own notices, exchanged, say what comm
   CHECK(reader.touch(2, quiet, to_read) == RUMR);
 }
 
-TEST_CASE("changed pages only: companions lose a dropped copy together") {
+TEST_CASE("changed pages only: processes of a node lose a dropped copy together") {
   WriteNotices notices;
   Node pair(2, 2, &notices), writer(1, 1, &notices);
   pair.touch(2, page_of_0, to_read);
@@ -669,7 +666,7 @@ TEST_CASE("a run of pages does what its pages would do one by one") {
   }
 }
 
-TEST_CASE("a page that the node gives up is fetched again, and one that it goes on reading is twinned again") {
+TEST_CASE("a relinquished page is fetched again, a downgraded one twinned again") {
   NodePages pages(NodeId{1}, ProcessId{2}, 2);
   const ProcessId home{0};
   const auto touch = [&](std::uint32_t process, std::uint64_t page, Access access) {
@@ -691,8 +688,7 @@ TEST_CASE("a page that the node gives up is fetched again, and one that it goes 
   CHECK(diffs[1].page == PageId{RegionId{0}, 2});
 }
 
-TEST_CASE(
-    "a page that comes beside another can be read by who fetched that, and traps on a companion as any copy does") {
+TEST_CASE("a prefetched page is readable for its fetcher, and traps in others") {
   Node node(2, 2);
   CHECK(node.pages().prefetch(ProcessId{2}, page_of_0));
   CHECK_FALSE(node.pages().prefetch(ProcessId{3}, page_of_0));

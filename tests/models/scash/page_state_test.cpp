@@ -76,7 +76,7 @@ TEST_CASE("after a fault the access that trapped goes through") {
   }
 }
 
-TEST_CASE("a process never gets more than its node has, and a node never loses by a fault") {
+TEST_CASE("a process's protection never exceeds its node's, which faults only widen") {
   for (const FaultRule& rule : fault_rules) {
     CAPTURE(rule.name);
     CHECK(rule.process_after <= rule.node_after);
@@ -84,7 +84,7 @@ TEST_CASE("a process never gets more than its node has, and a node never loses b
   }
 }
 
-TEST_CASE("whoever makes a page of somebody else writable makes its twin, and only then") {
+TEST_CASE("a foreign page is twinned exactly when it becomes writable") {
   for (const FaultRule& rule : fault_rules) {
     CAPTURE(rule.name);
     const bool becomes_writable = rule.before != Permission::read_write && rule.node_after == Permission::read_write;
@@ -92,7 +92,7 @@ TEST_CASE("whoever makes a page of somebody else writable makes its twin, and on
   }
 }
 
-TEST_CASE("a page is fetched exactly when the node has no copy, and to fetch is to request") {
+TEST_CASE("a page is fetched exactly when the node has no copy") {
   for (const FaultRule& rule : fault_rules) {
     CAPTURE(rule.name);
     CHECK(rule.fetches_page == (rule.before == Permission::unmapped));
@@ -100,13 +100,13 @@ TEST_CASE("a page is fetched exactly when the node has no copy, and to fetch is 
   }
 }
 
-TEST_CASE("no write is lost: what drops copies flushes all of the node's changes to them first") {
+TEST_CASE("no write is lost: dropped copies are flushed first") {
   // At a barrier every process of the node flushes its own, at an acquire one does it for all.
   CHECK(rule_of(Sync::acquire).flushes == Flushes::node);
   CHECK(rule_of(Sync::barrier).flushes == Flushes::own);
 }
 
-TEST_CASE("a release flushes whatever the process wrote, whoever made the twin") {
+TEST_CASE("a release flushes all of the process's writes, whatever process twinned") {
   CHECK(rule_of(Sync::release).flushes == Flushes::written);
 }
 

@@ -139,7 +139,7 @@ void run_campaign(HomePages home_pages, Invalidation invalidation) {
 
 }  // namespace
 
-TEST_CASE("no program without data races reads a stale byte or loses an update, and each fault is of the kind told") {
+TEST_CASE("race-free programs read no stale byte and lose no update") {
   run_campaign(HomePages::read_only, Invalidation::all);
 }
 
