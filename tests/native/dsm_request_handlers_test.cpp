@@ -89,7 +89,7 @@ TEST_CASE("a lock goes to the longest waiter, and remote grants are counted") {
   give_lock_back(wanted);
   CHECK(take_answers() == Answers{{0, WireKind::lock_grant}});
   try_lock(ProcessId{1}, wanted);
-  CHECK(take_answers() == Answers{{1, WireKind::done}});  // who has it
+  CHECK(take_answers() == Answers{{1, WireKind::done}});  // the holder
   give_lock_back(wanted);
   CHECK(take_answers() == Answers{{3, WireKind::lock_grant}});
   give_lock_back(wanted);

@@ -71,7 +71,7 @@ class PlayedCluster {
   Requests requests_;
   std::vector<std::uint32_t> placed_;
   Homes homes_;
-  std::vector<std::uint64_t> unserved_;  ///< pages whose homes have yet to hear that they gave a copy away
+  std::vector<std::uint64_t> unserved_;  ///< pages given to others, of which their homes do not know yet
   std::deque<jiajia::ProcessPages> pages_;
   std::deque<jiajia::LockNotices> locks_;  ///< by manager
   std::vector<jiajia::Notice> granted_;    ///< to the process that asked last

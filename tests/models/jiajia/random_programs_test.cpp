@@ -149,7 +149,7 @@ class RandomProgram {
   PlayedCluster cluster_;
   std::vector<Word> words_;
   std::vector<std::optional<std::uint32_t>> holders_;  ///< by lock
-  std::vector<std::vector<std::size_t>> offers_;       ///< by lock: words left to who takes it next
+  std::vector<std::vector<std::size_t>> offers_;       ///< by lock: words left to its next holder
   std::vector<std::vector<std::size_t>> left_at_flags_;
   std::uint64_t last_value_ = 0;
 };

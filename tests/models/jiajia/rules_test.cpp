@@ -232,12 +232,12 @@ TEST_CASE("with --scope openmp a repeated notice invalidates nothing") {
     cluster.unlock(process, lock);
   };
   cluster.write(0, page, 5);
-  take(0, 7);  // tells one notice
+  take(0, 7);  // sends one notice
   take(2, 7);
   CHECK(cluster.counts(2).invalidations == 1);
   CHECK(cluster.read(2, page) == 5);
   take(1, 7);
-  take(1, 8);  // tells what lock 8 has yet to hear
+  take(1, 8);  // sends what lock 8 has not had yet
   take(2, 8);
   take(2, 7);
   CHECK(cluster.counts(2).invalidations == 1);

@@ -454,7 +454,7 @@ TEST_CASE("changed pages only: a copy that nobody else wrote survives the barrie
   notices.publish();
   CHECK(reader.touch(2, quiet, to_read) == std::nullopt);
   CHECK(reader.touch(2, changed, to_read) == RUMR);
-  // Its own change made no notice for itself; the copy is clean and the next write twins anew.
+  // The reader's own change made no notice for itself; the copy is clean and the next write twins anew.
   CHECK(reader.touch(2, own, to_read) == std::nullopt);
   CHECK(reader.touch(2, own, to_write) == WROR);
   // The writer's copy of the page that only it changed stays with it.
@@ -587,7 +587,7 @@ TEST_CASE("changed pages only: each node's own notices, exchanged, say what comm
   CHECK(writer.touch(1, page_of_0, to_read) == std::nullopt);
   CHECK(reader.touch(2, page_of_0, to_read) == RUMR);
   CHECK(reader.touch(2, quiet, to_read) == std::nullopt);
-  barrier(5);  // of others' barriers before they have not heard
+  barrier(5);  // without the notices of others' barriers before
   CHECK(reader.touch(2, quiet, to_read) == RUMR);
 }
 
