@@ -25,8 +25,8 @@ enum class Spent : std::uint8_t {
   /// Waiting for locks, flags and atomic operations. A run cannot tell a waiting loop of the program's own from
   /// computing, and charges it there.
   lock,
-  /// Its processor served other processes while the thread computed. A run cannot tell: there another thread serves,
-  /// and what it takes from this one's processor makes whatever this one does last longer.
+  /// Its processor served other processes while the thread computed. A run cannot tell: another thread serves there,
+  /// and slows this one's work on the same processor.
   stolen,
   /// Between parallel regions, and after the thread's end. In a run also from process 0's start until the thread's own
   /// process waits for its first region.

@@ -10,12 +10,12 @@
 namespace sdsm {
 namespace {
 
-/// Time until a node of the tree has heard from the `nodes` nodes whose numbers begin at its own.
+/// Time until a node of the tree has the messages of the `nodes` nodes whose numbers begin at its own.
 Time combine(std::uint32_t nodes, const MessageTimes& message) {
   std::vector<Time> sent;
   for (std::uint32_t level = 0; (1U << level) < nodes; ++level) {
     const std::uint32_t below = nodes - (1U << level);
-    // Of a whole subtree of 2^level nodes each node's messages come when it has done with the one before.
+    // In a whole subtree of 2^level nodes each node's messages come when it has done with the one before.
     sent.push_back(below >= (1U << level) ? level * (message.wire + message.processor) : combine(below, message));
   }
   std::sort(sent.begin(), sent.end());

@@ -1,5 +1,5 @@
-/// Who sends whom a message in one synchronisation of a barrier, and how long that takes on an idle network. Every
-/// shape has two phases: a gather to process 0, and a release back along the same ways.
+/// The messages of one synchronisation of a barrier, and how long they take on an idle network. Every shape has two
+/// phases: a gather to process 0, and a release back along the same ways.
 #pragma once
 
 #include <cstddef>
@@ -57,7 +57,7 @@ std::int64_t depth_of(BarrierShape shape, Layout team);
 /// A release is a gather run backwards and takes as long.
 Time gather_time(BarrierShape shape, Layout team, const MessageTimes& message);
 
-/// What barriers take on the network on which some of them were measured.
+/// Times of barriers on the network on which some of them were measured.
 struct BarrierModel {
   BarrierShape shape = BarrierShape::flat;
   MessageTimes message;             ///< a control message on that network; all zero without one

@@ -16,7 +16,7 @@
 
 namespace sdsm {
 
-/// How many operations have changed words before it, anywhere.
+/// A moment: how many operations have changed words before it, anywhere.
 using Moment = std::uint64_t;
 
 /// An atomic operation on the word that begins at this byte of its region.

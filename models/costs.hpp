@@ -1,6 +1,5 @@
-/// What the protocol's actions cost on one machine. A platform file gives measured totals. The local part of a total,
-/// its processor time, is what is left without its messages on the idle network of the measurement. It holds on any
-/// network.
+/// The protocol's costs on one machine. A platform file gives measured totals. The local part of a total, its processor
+/// time, is the total minus its messages on the idle network of the measurement. It holds on any network.
 #pragma once
 
 #include <algorithm>
@@ -21,13 +20,13 @@
 
 namespace sdsm {
 
-/// Whether serving a page interrupts the home's thread, which does `doing` on its processor. Who has just fetched a
-/// page is awake for messages anyway.
+/// Whether serving a page interrupts the home's thread, which does `doing` on its processor. A thread that has just
+/// fetched a page is awake for messages anyway.
 inline bool interrupted_by_service(Spent doing, const Tables& tables) {
   return !is_fault(doing) || !tables.faults[fault_number(doing)].fetches_page;
 }
 
-/// What every protocol's actions cost, as its tables name them.
+/// Costs of a protocol's actions, as its tables name them.
 struct ProtocolCosts {
   std::array<Time, most_fault_kinds> fault{};  ///< uncontended, trap to resumed access; by kind
   Time message_fixed{};                        ///< an uncontended diff or control message of b bytes takes, end to end,
@@ -49,16 +48,16 @@ struct Costs : ProtocolCosts {
   std::map<ProtocolKind, ProtocolCosts> further_protocols;
   Bytes page = least_page;  ///< with which faults were measured
   Time further_page{};      ///< processors' time for each page that comes beside the fetched one
-  /// Part of an own page's first write: by as much its trap, which leaves caches cold, slows the program's own work
-  /// afterwards. Accounts have it in computing. At most the whole.
+  /// Part of an own page's first write: the slow-down of the program's own work after the trap, which leaves caches
+  /// cold. Accounts have it in computing. At most the whole.
   Time fault_cold{};
-  /// Part of every fault: what its trap takes before and after the protocol's work. A run knows it as a number alone,
-  /// so what others take of the processor meanwhile is computing in its accounts. 0: not measured
+  /// Part of every fault: what its trap takes before and after the protocol's work. A run knows this number only, so
+  /// what others take of the processor meanwhile is computing in its accounts. 0: not measured
   Time fault_trap{};
-  /// A node's first fetch of a page takes longer by as much than later ones: the system gives it the copy's memory.
+  /// Extra time of a node's first fetch of a page: the system gives it the copy's memory.
   Time first_copy{};
-  /// A node's first write of an own page takes longer by as much behind its trap, and the first twin of a page within
-  /// it, for the same reason.
+  /// Extra time of a node's first write of an own page, after its trap, and of the first twin of a page, within it, for
+  /// the same reason.
   Time first_write{};
   Time dirty_home_page{};  ///< at a barrier, for each of its own home pages that a process wrote
   Time further_run{};      ///< at a barrier, for each run of adjacent pages that a process protects again, but one
@@ -67,7 +66,7 @@ struct Costs : ProtocolCosts {
   std::map<Layout, Time> lock;  ///< EPCC overhead of LOCK/UNLOCK: one hand-off, all threads contending
 
   double home_share = 0.5;  ///< the home's (receiver's) share of a local part. Assumed, unless measured
-  /// The same where serving a page interrupts no computing. Optional: home_share. More, where processors have to be
+  /// home_share where serving a page interrupts no computing. Optional: home_share. More, where processors have to be
   /// woken
   std::optional<double> waiting_share;
   Time interrupt_delay{};       ///< before a computing home answers. Optional, uncalibrated
@@ -113,7 +112,7 @@ class CostModel {
     return kind == FaultKind::WROH ? std::min(costs_.fault_cold, fault_local(kind)) : Time{};
   }
 
-  /// What a message that carries `payload` bytes has on the wire.
+  /// Bytes on the wire of a message that carries `payload` bytes.
   Bytes on_wire(Bytes payload) const { return costs_.datagram.count > 0 ? costs_.datagram : payload; }
 
   /// Processor time of a diff or control message of `payload` bytes, at both ends together.
@@ -152,9 +151,9 @@ class CostModel {
   }
   bool atomic_is_measured() const { return costs_.atomic_own > Time{}; }
 
-  /// What that many threads pay for an action whose cost goes by their number: between measured numbers interpolated
-  /// linearly; below the first as that; beyond the last on the line of the last two, but not below the last.
-  /// `which`: a protocol's own enumeration of Tables::costs_by_threads. Precondition: one was measured.
+  /// Cost of an action that goes by the number of threads: interpolated linearly between measured numbers; below the
+  /// first as that; beyond the last on the line of the last two, but not below the last. `which`: a protocol's own
+  /// enumeration of Tables::costs_by_threads. Precondition: one was measured.
   template <typename Which>
   Time by_threads(Which which, std::uint32_t threads) const {
     return time_at(costs_.by_threads[static_cast<std::size_t>(which)], threads);
@@ -175,7 +174,8 @@ class CostModel {
   /// the largest on the line of the last two, but not below the last. With none measured s is 1.
   double stretch(std::uint32_t threads, double memory_bound) const;
 
-  /// What is wrong: local parts below zero, where costs and reference network contradict each other. Empty if nothing.
+  /// What is wrong: local parts below zero, where costs and reference network contradict each other. Empty if all is
+  /// well.
   std::vector<std::string> contradictions() const;
 
  private:

@@ -7,7 +7,7 @@
 
 namespace sdsm {
 
-/// What one thread does in a run. The simulator and a real run count alike; messages are those between nodes.
+/// A thread's counts in a run. The simulator and a real run count alike; messages are those between nodes.
 struct ThreadCounts {
   std::array<std::uint64_t, most_fault_kinds> faults{};              ///< by kind, as the protocol's tables number them
   std::array<std::uint64_t, most_message_kinds> messages_by_kind{};  ///< sent as requester or writer, and `served`

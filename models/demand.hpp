@@ -1,5 +1,5 @@
 /// Locks and other objects of the C library as one kind of thing: a number, 0 at first. A thread that takes an object
-/// waits until the number plus `add` is at most `limit`, then adds; who gives it back subtracts.
+/// waits until the number plus `add` is at most `limit`, then adds; a release subtracts.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ inline constexpr Demand semaphore_demand{1, 0};  ///< the number is minus the se
 inline constexpr Demand writer_demand{1 << 30, 1 << 30};
 inline constexpr Demand reader_demand{1, (1 << 30) - 1};
 
-/// What an object's number counts.
+/// The meaning of an object's number.
 enum class Counted : std::uint8_t {
   holders,  ///< of a mutex or spin lock
   permits,  ///< of a semaphore, taken from 0
@@ -36,8 +36,9 @@ constexpr Counted counted_by(const Demand& demand) {
   return demand == semaphore_demand ? Counted::permits : Counted::readers;
 }
 
-/// Of whatever object lies at an address. An object may follow one of another kind that nobody has destroyed, as the C
-/// library has nothing to free, so each kind has its own: a mutex that needs no call to begin is not held there.
+/// The numbers of the objects at an address. An object may follow one of another kind that nobody has destroyed, as the
+/// C library has nothing to free. So each kind has its own number: a mutex that needs no call to begin is not held
+/// there.
 class Numbers {
  public:
   std::int32_t& operator[](Counted what) { return numbers_[static_cast<std::size_t>(what)]; }

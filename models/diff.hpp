@@ -7,7 +7,7 @@
 
 namespace sdsm {
 
-/// What differs between a page and its twin, in words of 4 bytes and runs of adjacent changed words.
+/// The difference of a page and its twin, in words of 4 bytes and runs of adjacent changed words.
 struct Change {
   std::uint16_t words = 0;  ///< 0..1024, in larger pages as many more
   std::uint16_t runs = 0;   ///< at most half as many; 0 exactly if words is 0
@@ -16,8 +16,8 @@ struct Change {
   constexpr explicit operator bool() const { return words != 0; }
 };
 
-/// Where a page's words changed: a bit for each of its 64 lines of 64 bytes (bit 0: the first), and whether its first
-/// and its last word did. Where larger pages are simulated, changes that meet at such an end are one run.
+/// The places of a page's changes: a bit for each of its 64 lines of 64 bytes (bit 0: the first), and whether its first
+/// and its last word changed. Where larger pages are simulated, changes that meet at such an end are one run.
 struct ChangedLines {
   std::uint64_t lines = 0;
   bool first_word = false;

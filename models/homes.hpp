@@ -1,4 +1,4 @@
-/// Homes that move: which pages have another home than the one where they were placed.
+/// Homes that move: the pages whose home is no longer where they were placed.
 #pragma once
 
 #include <array>

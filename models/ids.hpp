@@ -1,4 +1,5 @@
-/// Ids of what a cluster has many of. Each is a type of its own, so that a node cannot be passed for a process.
+/// Ids of nodes, processes, regions and locks. Each is a type of its own, so that a node cannot be passed for a
+/// process.
 #pragma once
 
 #include <compare>

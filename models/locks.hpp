@@ -25,18 +25,18 @@ constexpr ProcessId manager_of_flag(std::uint64_t flag, std::uint32_t processes)
   return ProcessId{static_cast<std::uint32_t>(flag & 0xffffffffU) % processes};
 }
 
-/// Process that keeps a lock's queue (docs/protocol.md).
+/// The process that keeps a lock's queue (docs/protocol.md).
 constexpr ProcessId manager_of(LockId lock, std::uint32_t processes) {
   return ProcessId{index_of(lock) % processes};
 }
 
-/// Who has a lock of the program, and who waits for it. A `Waiter` is of process `by`, and has an optional `turn`: the
-/// number that its grant must have among the lock's, from 0.
+/// The queue of a lock of the program: its holder and its waiters. A `Waiter` is of process `by`, and has an optional
+/// `turn`: the number that its grant must have among the lock's, from 0.
 template <typename Waiter>
 class LockQueue {
  public:
-  /// Who only tries to take the lock, for which its request has still to come, has it from now on, unless another has
-  /// it, has claimed it or has asked for it: then this is false. What `by` gives back may still be on its way.
+  /// Claims the lock for `by`, which only tries to take it, and whose request has still to come. False if another has
+  /// it, has claimed it or has asked for it. A release by `by` itself may still be on its way.
   bool claim(ProcessId by) {
     if (!queue_.empty() || claimed_by_.value_or(by) != by || (is_held_ && holder_ != by)) return false;
     claimed_by_ = by;
@@ -48,7 +48,7 @@ class LockQueue {
   bool is_held_by(ProcessId by) const { return is_held_ && holder_ == by; }
 
   void ask(Waiter waiter) { queue_.push_back(std::move(waiter)); }
-  /// Behind all that it does not come before.
+  /// Queues the waiter, after all that it does not precede.
   template <typename Before>
   void ask(Waiter waiter, Before comes_before) {
     auto place = queue_.end();
@@ -56,8 +56,8 @@ class LockQueue {
     queue_.insert(place, std::move(waiter));
   }
 
-  /// Who has it now: who has claimed it; else whoever came first, but an ordered region (OpenMP 5.0, 2.17.9) goes in
-  /// its turn. Nobody, if it is held or none of those that wait may go on yet.
+  /// Grants the lock to the process that has claimed it, else to the first waiter, but an ordered region (OpenMP 5.0,
+  /// 2.17.9) goes in its turn. Empty if the lock is held, or no waiter may go on yet.
   std::optional<Waiter> grant_next() {
     if (is_held_) return {};
     const auto next = std::ranges::find_if(queue_, [&](const Waiter& waiter) {
@@ -73,7 +73,7 @@ class LockQueue {
     return granted;
   }
   void give_back() { is_held_ = false; }
-  /// Another has what was granted, before who got it has heard of that.
+  /// Replaces the holder before it has received its grant.
   void hand_to(ProcessId by) { holder_ = by; }
 
  private:

@@ -1,27 +1,27 @@
-/// Flag mode: threads hand memory over by plain loads and stores, and no lock or barrier says when. Until the next
-/// barrier many nodes may read a page, or one may read and write it. The page's home keeps the list.
+/// Single-writer mode: threads hand memory over by plain loads and stores, and no lock or barrier says when. Until the
+/// next barrier many nodes may read a page, or one may read and write it. The page's home keeps the list.
 ///
-/// When it begins. Flag mode begins when a thread waits or has met others.
+/// When it begins. Single-writer mode begins when a thread waits or has met others.
 /// - A thread waits if the run-time finds it where it was, with the same registers and stack.
 /// - A thread has met others after an atomic operation or a fence. It has met them, too, when it touches a page that an
 ///   atomic operation has changed while its node has copies of other pages: these may be older.
-/// A thread that has met others stops at its next touch of memory until all are in flag mode. So none goes on outside
-/// of it. A thread that goes from an atomic operation straight to the barrier, as a reduction does, needs no flag mode:
-/// its stores are at home before the operation, and nobody can tell when it did the rest. Before threads meet, only
-/// plain stores and single looks could order what they do. The run-time does not notice these.
+/// A thread that has met others stops at its next touch of memory until all are in single-writer mode. So none goes on
+/// outside of it. A thread that goes from an atomic operation straight to the barrier, as a reduction does, needs no
+/// single-writer mode: its stores are at home before the operation, and nobody can tell when it did the rest. Before
+/// threads meet, only plain stores and single loads could order what they do. The run-time does not notice these.
 ///
 /// Why every outcome is then sequentially consistent (as far as each processor is): a store happens while no other node
 /// can read the page, a load while no other node can write it. So all loads and stores of a page have one order, in
 /// which each load finds the last store. A thread's next access follows when its last one has its place in that order.
 /// No node ever has a copy that is older than what it may already have seen.
 ///
-/// Stacks and thread-local variables are an exception: their processes have them open for good, as the kernel and the
-/// run-time use them at any time, so nobody hears of a store there. Each may be the last of a row that others have to
-/// see in its order. So
+/// Stacks and thread-local variables are an exception. Their processes have them open for good, as the kernel and the
+/// run-time use them at any time, so a store there goes unnoticed. It may be the last of several that others have to
+/// see in order. So
 /// - a node that fetches a copy of one keeps no copy of another that may be older: the home compares those of its own;
 /// - what a node has changed in others' stacks is at home before anybody sees a page of its own stack or one that it
-///   gives up, or hears of an operation on its stack; and it has changed one page of others' stacks at a time;
-/// - where threads could see a change in part, they stand still.
+///   downgrades, or learns of an operation on its stack; and it has changed one page of others' stacks at a time;
+/// - where threads could see a change in part, they are stopped.
 #pragma once
 
 #include <algorithm>
@@ -50,22 +50,22 @@ constexpr SingleWriterMode after(SingleWriterEvent event, SingleWriterMode mode)
   return mode;
 }
 
-/// Whether a thread that has met others enters flag mode before it goes on. `has_peers`: other threads run the
+/// Whether a thread that has met others enters single-writer mode before it goes on. `has_peers`: other threads run the
 /// program, too. The processes of one node have all memory in common.
 constexpr bool is_single_writer_mode_due(SingleWriterMode mode, bool has_peers, std::uint32_t nodes) {
   return mode == SingleWriterMode::off && has_peers && nodes > 1;
 }
 
-/// Whether flag mode begins before an operation that orders memory, and not behind it. Companions see each other's
-/// operations at once. `processes`: of a node.
+/// Whether single-writer mode begins before an operation that orders memory, and not after it: processes of one node
+/// see each other's operations at once. `processes`: of a node.
 constexpr bool begins_before_operation(std::uint32_t processes) {
   return processes > 1;
 }
 
 /// What follows when a thread touches a page that an atomic operation has changed. `copies`: what the node has of
 /// others' pages, this one among them if it `is_copy`; `processes`: of the node. Stacks are an exception: a thread's
-/// stack holds sums of reductions beside what other threads read to begin. Who begins late and reads that has not met
-/// others, but must not keep older copies. Companions would drop each other's copies in turn.
+/// stack holds sums of reductions beside what other threads read to begin. A thread that begins late and reads that has
+/// not met others, but must not keep older copies. Several processes of a node would drop each other's copies in turn.
 enum class Meeting : std::uint8_t { none, drops_copies, meets_others };
 constexpr Meeting meeting_at(bool is_on_stack, std::uint64_t copies, bool is_copy, std::uint32_t processes) {
   if (copies == (is_copy ? 1 : 0)) return Meeting::none;
@@ -73,30 +73,29 @@ constexpr Meeting meeting_at(bool is_on_stack, std::uint64_t copies, bool is_cop
 }
 
 /// A synchronisation between barriers sends home what a node has changed in some copies, and drops these if it takes a
-/// lock. In flag mode a copy is given up before others change the page, so synchronisations leave it. Not so copies of
-/// stacks, whose owners have them open for good.
+/// lock. In single-writer mode a copy is downgraded before others change the page, so synchronisations leave it, except
+/// copies of stacks, whose owners have them open for good.
 enum class Concerned : std::uint8_t { none, stack_copies, all_copies };
 constexpr Concerned concerned_by_sync(SingleWriterMode mode, bool has_stack_copies) {
   if (mode == SingleWriterMode::off) return Concerned::all_copies;
   return has_stack_copies ? Concerned::stack_copies : Concerned::none;
 }
-/// Whose changes go home then. In flag mode a companion may have told the thread by a plain store what it has changed
-/// before.
+/// The synchronisation that decides whose changes go home. In single-writer mode a process of the same node may have
+/// announced its changes to the thread by a plain store.
 constexpr Sync flushed_as(Sync sync, SingleWriterMode mode) {
   return mode == SingleWriterMode::off ? sync : Sync::acquire;
 }
 
 /// Whether a node's threads, where it has several, send their changes at the same time, and the node may enter flag
-/// mode meanwhile. Only where all threads are at the barrier does nobody look at what is at home so far: a thread
-/// outside of a gang may begin to wait for what a member has stored, and finds it at home before what the member stored
-/// earlier.
+/// mode meanwhile. Only with all threads at the barrier does nobody read what is at home so far. A thread outside of a
+/// gang may begin to wait for what a member has stored, and find it at home before what the member stored earlier.
 constexpr bool sends_while_others_go_on(Sync sync, SingleWriterMode mode) {
   return sync == Sync::barrier && mode == SingleWriterMode::off;
 }
 
-/// Whether the threads of a node stand still while a page is copied for another node, changed by one, or compared with
-/// its twin: a stack is open to them meanwhile, and where threads wait for plain stores, who has seen one of several
-/// stores may look for the others. `is_at_once`: nobody can see a part of it.
+/// Whether the threads of a node are stopped while a page is copied for another node, changed by one, or compared with
+/// its twin. A stack is open to them meanwhile, and a thread that waits for plain stores may see one of several stores
+/// and load the others. `is_at_once`: nobody can see a part of the change.
 constexpr bool stops_the_world(SingleWriterMode mode, bool is_open_stack, bool is_at_once) {
   return mode != SingleWriterMode::off && is_open_stack && !is_at_once;
 }
@@ -106,18 +105,18 @@ constexpr Right right_for(Access access) {
   return access == Access::write ? Right::write : Right::read;
 }
 
-/// Whether the page's home lists who has it, and so a request waits until others have given it up. Outside of flag mode
-/// another node's request is that of any fault.
+/// Whether the page's home lists who has it, and so a request waits until others have downgraded it. Outside of
+/// single-writer mode another node's request is that of any fault.
 constexpr bool needs_list(bool is_on_stack, bool is_from_own_node, bool is_listed,
                           bool is_asked_in_single_writer_mode) {
   if (is_on_stack) return false;
   return is_from_own_node ? is_listed : is_asked_in_single_writer_mode;
 }
 
-/// Changes of several stacks go to several homes, or one after the other, and nobody knows which of them a thread made
-/// last: who sees that one has to see the others. So in flag mode a node has changed one page of others' stacks at a
-/// time. Whether what it has changed in others of them goes home before this access. `makes_no_progress`: the
-/// instruction has faulted on this page before, as it needs several at once.
+/// Whether what a node has changed in others' stacks goes home before this access. Changes of several stacks go to
+/// several homes, or one after the other. Nobody knows which of them a thread made last, and a thread that sees that
+/// one has to see the others. So in single-writer mode a node has changed one page of others' stacks at a time.
+/// `makes_no_progress`: the instruction has faulted on this page before, as it needs several at once.
 constexpr bool sends_other_stacks_first(SingleWriterMode mode, Access access, bool is_copy_of_stack,
                                         bool makes_no_progress) {
   return mode != SingleWriterMode::off && access == Access::write && is_copy_of_stack && !makes_no_progress;
@@ -140,8 +139,8 @@ constexpr bool is_asked_for_alone(SingleWriterMode mode, bool is_copy_of_stack) 
 constexpr bool serves_behind_stacks(SingleWriterMode mode, bool is_own_stack) {
   return mode != SingleWriterMode::off && is_own_stack;
 }
-/// The same of an atomic operation's outcome. Who hears it looks at its own stack without a fault, so flag mode need
-/// not begin before that.
+/// Whether an atomic operation's outcome goes to another node only then. The thread that gets it reads its own stack
+/// without a fault, so single-writer mode need not begin before that.
 constexpr bool tells_behind_stacks(Atomics atomics, bool is_own_stack) {
   return atomics != Atomics::relaxed && is_own_stack;
 }
@@ -153,12 +152,12 @@ struct OperationAtHome {
   bool is_home_alone = false;  ///< by the home's own thread, while no other node may use the page
   bool is_in_single_writer_mode = false;
 };
-/// From whom it takes the page.
+/// The nodes from which an atomic operation takes the page.
 enum class Taken : std::uint8_t {
   nothing,      ///< from nobody
-  mark,         ///< from nobody, but who fetches a copy from now on hears of it
+  mark,         ///< from nobody, but a node that fetches a copy from now on learns of it
   from_others,  ///< the home's node goes on with it
-  from_all,     ///< each thread's next touch asks the home, and hears of it
+  from_all,     ///< each thread's next touch asks the home, and learns of it
 };
 constexpr Taken taken_by(const OperationAtHome& operation) {
   if (operation.is_home_alone && (operation.is_in_single_writer_mode || !operation.orders_memory))
@@ -169,15 +168,15 @@ constexpr Taken taken_by(const OperationAtHome& operation) {
 
 class PageSharing {
  public:
-  /// Nobody but the home has the page.
+  /// The home alone has the page.
   explicit PageSharing(NodeId home) : holders_{{home, Right::write}} {}
 
-  /// A node that has to give up its right, and what it keeps.
+  /// A node that has to downgrade the page, and the right that it keeps.
   struct Loss {
     NodeId node{};
     Right kept{};
   };
-  /// What other nodes have to give up before `node` may have the right `wanted`.
+  /// The downgrades of other nodes before `node` may have the right `wanted`.
   std::vector<Loss> losses(NodeId node, Right wanted) const {
     std::vector<Loss> list;
     for (const Holder& holder : holders_) {
@@ -188,18 +187,19 @@ class PageSharing {
     return list;
   }
 
-  /// What all nodes, the home too, give up before an atomic operation: each thread's next touch then asks the home.
+  /// The downgrades of all nodes, the home too, before an atomic operation: each thread's next touch then asks the
+  /// home.
   std::vector<Loss> all_losses() const {
     std::vector<Loss> list;
     for (const Holder& holder : holders_) list.push_back({holder.node, Right::none});
     return list;
   }
 
-  /// One whose right to write has ended had written it, or an atomic operation has changed it.
+  /// Notes that a node whose right to write has ended had written the page, or that an atomic operation has changed it.
   void note_change() { is_changed_ = true; }
   bool is_changed() const { return is_changed_; }
 
-  /// The node has given it up.
+  /// The node has downgraded the page.
   void lose(const Loss& loss) {
     std::erase_if(holders_, [&](const Holder& holder) { return holder.node == loss.node; });
     if (loss.kept != Right::none) holders_.push_back({loss.node, loss.kept});

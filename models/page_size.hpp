@@ -10,10 +10,10 @@ namespace sdsm {
 
 /// A trace's pages, of which larger ones consist.
 inline constexpr Bytes least_page{4096};
-/// The largest size of pages for which a trace tells where its regions lie.
+/// The largest size of pages for which a trace has the places of its regions.
 inline constexpr Bytes most_page{65536};
 
-/// Why pages cannot have that size; empty if they can.
+/// The reason why pages cannot have that size; empty if they can.
 std::string page_size_problem(Bytes page);
 
 /// 8KiB, 8192B or 8192. Throws std::invalid_argument, also where page_size_problem() has one.

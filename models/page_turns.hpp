@@ -1,7 +1,7 @@
-/// In flag mode (page_sharing.hpp) one node alone may write a page. So threads that store all over the same pages take
-/// these from each other at each store. Turns help: a thread that has lost and fetched its pages again and again asks
-/// for a turn, fetches all of them in it and goes on, while other such threads wait. A turn decides when a thread asks,
-/// never what it gets: without turns everything is as right, only slower.
+/// Turns of threads in single-writer mode (page_sharing.hpp), in which one node alone may write a page. Threads that
+/// store all over the same pages take these from each other at each store. Turns help: a thread that has lost and
+/// fetched its pages again and again asks for a turn, fetches all of them in it and goes on, while other such threads
+/// wait. A turn decides when a thread asks, never what it gets: without turns the program is as right, only slower.
 #pragma once
 
 #include <algorithm>
@@ -48,10 +48,10 @@ class LostPages {
   std::uint64_t ns_each_ = 0;  ///< that a page took, when the thread first needed a turn; 0: it has not
 };
 
-/// Who has the turn, and who comes next. Times are in ns of one clock.
+/// The queue of turns. Times are in ns of one clock.
 class PageTurns {
  public:
-  /// The node asks for a turn of that length. One that it waits for or has already stands instead. Returns the time
+  /// The node asks for a turn of that length. A turn that it waits for or has already serves instead. Returns the time
   /// until the turn begins; 0: it has begun.
   std::uint64_t ask(NodeId node, std::uint64_t length_ns, std::uint64_t now_ns) {
     for (; !turns_.empty() && begun_ns_ + turns_.front().length_ns <= now_ns; turns_.pop_front()) {

@@ -1,5 +1,5 @@
-/// Prefetch: with the page that a fault fetches come pages that follow it in its region and have the same home, as far
-/// as the node has no copy of them. A page that has come so can be read without a fault.
+/// Prefetch: a fault also fetches the pages that follow its own in the region and have the same home, as far as the
+/// node has no copy of them. These can then be read without a fault.
 #pragma once
 
 #include <algorithm>
@@ -29,8 +29,8 @@ class FollowingPages {
 };
 
 /// The next `most` pages of the region behind `index` that have its home, among as many as round-robin placement needs
-/// for that. None of pages placed by first touch: nobody can tell where they are at home. `home_now`: of a page, from
-/// where it was placed.
+/// for that. None of pages placed by first touch, whose homes are unknown. `home_now`: of a page, from where it was
+/// placed.
 template <typename HomeNow>
 constexpr FollowingPages following(const RegionHomes& homes, std::uint64_t index, std::uint32_t most,
                                    std::uint32_t processes, HomeNow home_now) {
@@ -46,7 +46,7 @@ constexpr FollowingPages following(const RegionHomes& homes, std::uint64_t index
   return found;
 }
 
-/// The same where homes do not move.
+/// following() where homes do not move.
 constexpr FollowingPages following(const RegionHomes& homes, std::uint64_t index, std::uint32_t most,
                                    std::uint32_t processes) {
   return following(homes, index, most, processes, [](std::uint64_t, ProcessId placed) { return placed; });

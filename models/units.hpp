@@ -54,7 +54,7 @@ Bytes parse_bytes(std::string_view text);          ///< "64B", "4KiB", "512KiB",
 Bandwidth parse_bandwidth(std::string_view text);  ///< "100Mbps", "1Gbps" (bits), "12.5MBps" (bytes), as in SimGrid
 Time parse_time_per_byte(std::string_view text);   ///< "0.181919us/B": rounded to a picosecond, so 181919 ps
 
-/// The same, not rounded: for standard errors, which may be below a picosecond.
+/// parse_time() in seconds, not rounded: for standard errors, which may be below a picosecond.
 double parse_seconds(std::string_view text);
 double parse_seconds_per_byte(std::string_view text);
 double parse_bytes_per_second(std::string_view text);  ///< 0 is allowed: it may be an error

@@ -22,7 +22,7 @@ struct LinkSpec {
   Time latency{};
 };
 
-/// What a message of several frames meets at a switch.
+/// The behaviour of a switch on a message of several frames.
 enum class WireModel : std::uint8_t {
   store_and_forward,  ///< a switch passes a frame on when it has all of it (network `queue`)
   flow,               ///< the message flows through all links at once (network `simgrid`)
@@ -44,7 +44,7 @@ constexpr Bytes first_frame_bytes(const Framing& framing, Bytes payload) {
   return wire_bytes(framing, payload < framing.payload ? payload : framing.payload);
 }
 
-/// From the first bit leaving to the last bit arriving, over idle links.
+/// Time from the first bit leaving to the last bit arriving, over idle links.
 ///   store_and_forward: a link begins when the first frame has come over the link before it. It ends W/b later, or one
 ///   frame after the link before it, whichever is later. With n equal links: W/b + (n - 1) F/b + sum of latencies.
 ///   flow: W / slowest b + sum of latencies.

@@ -1,14 +1,14 @@
-/// What threads of one node pay where its hardware shares memory: only for meeting each other.
+/// Costs of the threads of one node whose hardware shares memory: only of meeting each other.
 #pragma once
 
 #include <cstdint>
 
 namespace sdsm::hardware {
 
-/// Of a platform, by number of threads: EPCC's overheads.
+/// A platform's costs by number of threads: EPCC's overheads.
 enum class CostByThreads : std::uint8_t { barrier, lock };
 
-/// Of a platform, beside.
+/// A platform's further costs.
 enum class Cost : std::uint8_t { atomic };
 
 }  // namespace sdsm::hardware

@@ -6,12 +6,12 @@
 namespace sdsm::hardware {
 namespace {
 
-/// By Cost.
+/// Rows by Cost.
 constexpr std::array<CostRow, 1> further_costs{{
     {"atomic", "time of an atomic operation beside its instruction (default: a lock's hand-off)", false},
 }};
 
-/// By CostByThreads.
+/// Rows by CostByThreads.
 constexpr std::array<CostRow, 2> costs_by_threads{{
     {"barrier", "EPCC overhead of a barrier of T threads (at least one, for hardware)", true},
     {"lock", "EPCC overhead of LOCK/UNLOCK of T threads (at least one, for hardware)", true},

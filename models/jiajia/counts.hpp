@@ -1,4 +1,4 @@
-/// What a JIAJIA process counts.
+/// The counts of a JIAJIA process.
 #pragma once
 
 #include <array>
@@ -10,17 +10,17 @@
 
 namespace sdsm::jiajia {
 
-/// Of a thread, beside what all protocols count.
+/// A thread's counts beside those of all protocols.
 enum class FurtherCount : std::uint8_t { invalidations, migrated_in, migrated_out, notices };
 inline constexpr std::array<std::string_view, 4> further_counts{"invalidations", "migrated_in", "migrated_out",
                                                                 "notices"};
 
-/// Of a platform, beside those of faults and messages.
+/// A platform's costs beside those of faults and messages.
 enum class Cost : std::uint8_t { diff, protect, invalidate, log };
 
 struct Counts {
   std::array<std::uint64_t, fault_kinds> faults{};  ///< by FaultKind
-  std::array<std::uint64_t, message_kinds> sent{};  ///< by Message, to other processes
+  std::array<std::uint64_t, message_kinds> sent{};  ///< by MessageKind, to other processes
   std::uint64_t diffs = 0;                          ///< that it sent
   std::uint64_t empty_diffs = 0;                    ///< of these
   std::uint64_t diffs_served = 0;                   ///< that it got, as home
@@ -30,9 +30,9 @@ struct Counts {
   std::uint64_t migrated_out = 0;
   std::uint64_t locks = 0;
   std::uint64_t barriers = 0;
-  std::uint64_t notices = 0;  ///< that it told, at unlocks and barriers
+  std::uint64_t notices = 0;  ///< that it sent, at unlocks and barriers
 
-  /// Traps whose rows say so.
+  /// Traps whose rows fetch a page.
   constexpr std::uint64_t faults_with(bool FaultRule::*property) const {
     std::uint64_t sum = 0;
     for (const FaultRule& rule : fault_rules) {

@@ -34,21 +34,21 @@ inline constexpr std::size_t message_kinds = message_names.size();
 
 inline constexpr Bytes header{32};
 inline constexpr Bytes page_request_data{8};
-/// Beside the page.
+/// Data of a page reply beside the page.
 inline constexpr Bytes page_reply_data{12};
 inline constexpr Bytes lock_request_data{4};
 
 /// Largest data of a DIFF: a message of 40,960 bytes without its header.
 inline constexpr Bytes most_diff_data{40928};
 
-/// Of one page in a DIFF.
+/// Data of one page in a DIFF, beside its changes.
 inline constexpr Bytes page_head{12};
 constexpr Bytes diff_data(Change change) {
   return page_head + change.runs * run_header + change.words * diff_word;
 }
 
-/// The DIFF messages of one interval to one home: pages go in one after another, while there is room. Of larger pages a
-/// diff may be longer than a message: it then goes on in the next one.
+/// The DIFF messages of one interval to one home. Pages go in one after another, while there is room. A larger page's
+/// diff may be longer than a message, and goes on in the next one.
 struct DiffMessages {
   std::vector<Bytes> data;  ///< of each
 
@@ -69,14 +69,14 @@ struct DiffMessages {
   }
 };
 
-/// A notice takes 12 bytes when a process tells of its own write (REL, BARR, WTNT). With the page's writer it takes 16:
-/// when it is handed on (grants, INVLD), and when a process tells of others' writes.
+/// A notice of the sender's own write takes 12 bytes (REL, BARR, WTNT). One with the page's writer takes 16: in grants
+/// and INVLD, and when a process sends notices of others' writes.
 inline constexpr Bytes own_notice{12};
 inline constexpr Bytes handed_notice{16};
 inline constexpr std::uint64_t most_own = 511 * 6;
 inline constexpr std::uint64_t most_handed = 511 * 5;
 
-/// Messages before the last one, for so many notices.
+/// How many messages go before the last one, for so many notices.
 constexpr std::uint64_t further_messages(std::uint64_t notices, std::uint64_t most) {
   return notices > most ? (notices - 1) / most : 0;
 }
@@ -87,7 +87,7 @@ constexpr Bytes notice_data(std::uint64_t notices, Bytes each) {
   return count + static_cast<std::int64_t>(notices) * each;
 }
 
-/// Data of a question for a lock; with notices where it hands on, too, as who comes to a library's barrier does.
+/// Data of a request for a lock; with notices where it hands on, too, as at a library's barrier.
 constexpr Bytes lock_request(std::uint64_t notices = 0) {
   return lock_request_data + static_cast<std::int64_t>(notices) * handed_notice;
 }

@@ -1,4 +1,4 @@
-/// Notices at the processes that manage locks and the barrier.
+/// Write notices at the processes that manage locks and the barrier.
 #pragma once
 
 #include <cstdint>
@@ -14,32 +14,32 @@
 
 namespace sdsm::jiajia {
 
-/// Whether a lock's grant tells `to` of a page with that home. Where a lock hands on its own scope alone, a home has
-/// nobody to tell of what others wrote to its pages.
+/// Whether a lock's grant to `to` has notices of pages with that home. Where a lock hands on its own scope alone, a
+/// home needs no notices of its own pages.
 constexpr bool is_handed(const Rules& rules, ProcessId home, ProcessId to) {
   return rules.scope != Scope::lock || home != to;
 }
 
 /// What a manager that has passed `barriers` keeps of the notices that a process handed on when it had passed `then`: a
-/// barrier in between has told everybody of them.
+/// barrier in between has sent them to all.
 inline std::vector<Notice> still_news(const std::vector<Notice>& handed, std::uint64_t then, std::uint64_t barriers) {
   return then < barriers ? std::vector<Notice>{} : handed;
 }
 
-/// Of the locks, and other objects, that one process manages. An object's scopes are numbered by its releases.
+/// Notices at the locks, and other objects, that one process manages. An object's scopes are numbered by its releases.
 class LockNotices {
  public:
   explicit LockNotices(const Rules& rules, std::pmr::memory_resource* memory = std::pmr::get_default_resource())
       : rules_(rules), objects_(memory) {}
 
-  /// `to` gets the lock. Returns what was handed on there since `to` last had it, by page; under Scope::openmp a notice
-  /// for each writer but `to`.
+  /// `to` gets the lock. Returns the notices that were handed on there since `to` last had it, by page; under
+  /// Scope::openmp one for each writer but `to`.
   std::vector<Notice> grant(SyncObject object, ProcessId to);
 
-  /// `by` gives the lock back, with what it hands on.
+  /// `by` releases the lock, and hands these notices on.
   void release(SyncObject object, ProcessId by, std::span<const Notice> handed);
 
-  /// A barrier tells everybody of everything.
+  /// A barrier, which sends all notices to all processes.
   void barrier();
 
  private:
@@ -59,18 +59,17 @@ class LockNotices {
 
   Rules rules_;
   std::pmr::map<SyncObject, Object> objects_;
-  std::int64_t barriers_ = -1;  ///< passed; -1: none. Only Quirks::lock_notices_outlive_barriers looks at it
+  std::int64_t barriers_ = -1;  ///< passed; -1: none. Only for Quirks::lock_notices_outlive_barriers
   bool keeps_ = false;          ///< its lists over the next barrier
 };
 
-/// Of all processes at a barrier.
+/// The notices of all processes at a barrier.
 class BarrierNotices {
  public:
   explicit BarrierNotices(const Rules& rules, std::pmr::memory_resource* memory = std::pmr::get_default_resource())
       : rules_(rules), unnoticed_(memory), notes_(memory), fetched_(memory), moves_(memory) {}
 
-  /// The process at home writes pages of this region unseen, and goes on doing so where they are: under
-  /// Rules::home_migration they never move.
+  /// Adds a region whose homes write its pages without notices. They never move, even under Rules::home_migration.
   void add_unnoticed(RegionId region) { unnoticed_.add(region); }
 
   void set_rules(const Rules& rules) { rules_ = rules; }
@@ -78,7 +77,8 @@ class BarrierNotices {
   /// `fetched`: pages that it only read, under Rules::first_touch_moves.
   void arrive(ProcessId from, std::span<const PageId> notes, std::span<const PageId> fetched);
 
-  /// All have come: one for each page that was written or moves, in order of pages. `home`: of a page, now.
+  /// To be called when all have come. Returns a notice for each page that was written or moves, in order of pages.
+  /// `home`: of a page, now.
   template <typename HomeOf>
   std::vector<BarrierNotice> take(const HomeOf& home, bool is_fork) {
     std::vector<BarrierNotice> notices;

@@ -248,7 +248,7 @@ bool ProcessPages::invalidate(PageId page) {
 }
 
 bool ProcessPages::apply_grant_notice(const Notice& notice, ProcessId home, SyncObject from) {
-  // Heard at home, too: others have to hear of it from here.
+  // Kept at home, too, to be handed on from here.
   if (rules_.scope == Scope::openmp && !learn(notice, from)) return false;
   return notice.writer != self_ && home != self_ && invalidate(notice.page);
 }
@@ -267,7 +267,8 @@ bool ProcessPages::apply_barrier_notice(const BarrierNotice& one) {
   return invalidates;
 }
 
-/// Its only writer, or only reader if nobody wrote it, has the page as it is at home, and others may have copies.
+/// Makes the process the home: the page's only writer, or only reader if nobody wrote it, has its content, and others
+/// may have copies.
 void ProcessPages::become_home(PageId page, bool has_written) {
   Entry& entry = this->entry(page);
   const bool is_twinned = entry.copy == State::read_write;

@@ -19,7 +19,7 @@
 
 namespace sdsm::jiajia {
 
-/// What a process sends to a page's home at the end of an interval.
+/// A diff that a process sends to a page's home at the end of an interval.
 struct Diff {
   PageId page;
   ProcessId home{};
@@ -32,11 +32,11 @@ class ProcessPages {
   ProcessPages(ProcessId self, const Rules& rules,
                std::pmr::memory_resource* memory = std::pmr::get_default_resource());
 
-  /// The process at home writes pages of this region unseen: stacks. No notice tells of that, so copies of them live
-  /// until the process next hears from others (expire_unnoticed()).
+  /// Adds a region of stacks, whose homes write its pages without notices. Copies of them live until the process next
+  /// receives notices (expire_unnoticed()).
   void add_unnoticed(RegionId region);
 
-  /// The program chooses other rules. Pages keep what they were marked with under the old ones.
+  /// Sets other rules, which the program chooses. Pages keep what they were marked with under the old ones.
   void set_rules(const Rules& rules) { rules_ = rules; }
 
   /// The process touches a page. Returns the trap that it takes, if any, and makes its transition; the caller repeats
@@ -49,61 +49,61 @@ class ProcessPages {
     std::uint64_t pages;  ///< of which each takes the trap, or none does; at least 1
     std::optional<FaultKind> kind;
   };
-  /// The same for adjacent pages with that home, up to the first that behaves otherwise.
+  /// access() for adjacent pages with that home, up to the first that behaves otherwise.
   AccessedRun access_run(PageId first, std::uint64_t pages, ProcessId home, Access access);
 
-  /// The process changed words of a page that it may write. A page without a twin remembers nothing. `page_words`:
-  /// of a page.
+  /// Notes that the process changed words of a page that it may write. A page without a twin remembers nothing.
+  /// `page_words`: of a page.
   void changed(PageId page, Change change, std::uint16_t page_words = words_per_page);
 
-  /// The page comes beside one that is fetched from the same home, another process. False if the process has a copy.
+  /// Adds a page that comes beside one fetched from the same home, another process. False if the process has a copy.
   bool prefetch(PageId page);
 
-  /// The process gives another one a copy of a page whose home it is.
+  /// Notes that this process, the page's home, sends another one a copy.
   void give(PageId page);
 
   /// Copies that the process twinned in the interval: it compares each with its twin when the interval ends.
   std::size_t twinned_pages() const { return twinned_.size(); }
 
-  /// The interval ends: the diffs to send, in the order of twinning. Every page of them, and every home page written in
-  /// the interval, is noted in the innermost scope.
+  /// Ends the interval. Returns the diffs to send, in the order of twinning. Notes their pages, and the home pages
+  /// written in the interval, in the innermost scope.
   std::vector<Diff> end_interval(Sync sync);
 
-  /// The next interval begins. Returns how many pages lose their write permission.
+  /// Begins the next interval. Returns how many pages lose their write permission.
   std::uint64_t begin_interval(Sync sync);
 
-  /// A lock was taken: its scope is the innermost one now.
+  /// Enters a lock's scope, now the innermost one: the lock was taken.
   void enter_scope(LockId lock);
 
-  /// A lock is given back: what its scope hands on. Precondition: the process has it.
+  /// Leaves the scope of a lock that is released. Returns what it hands on. Precondition: the process has the lock.
   std::vector<Notice> leave_scope(LockId lock);
 
-  /// Under Scope::openmp: what the process wrote or heard of since the last barrier, and the object does not know yet
-  /// from it or by it.
+  /// Under Scope::openmp: the process's own and received notices since the last barrier, without those that it handed
+  /// on to the object before, or received there.
   std::vector<Notice> hand_on(SyncObject object);
 
-  /// Under Scope::openmp: what it wrote or heard of since the last barrier of all, whoever knows.
+  /// Under Scope::openmp: all own and received notices since the last barrier of all.
   std::vector<Notice> all_known();
 
-  /// A barrier: all pages that the process has noted since the last one, in order.
+  /// Takes, at a barrier, all pages that the process has noted since the last one, in order.
   std::vector<PageId> take_notes();
 
-  /// Under Rules::first_touch_moves: other pages that it has fetched since then, in order.
+  /// Takes, under Rules::first_touch_moves, other pages that it has fetched since then, in order.
   std::vector<PageId> take_fetched(const std::vector<PageId>& notes);
 
-  /// A notice that was handed on arrives. Returns whether a copy became invalid.
+  /// Applies a notice of a grant. Returns whether a copy became invalid.
   bool apply_grant_notice(const Notice& notice, ProcessId home, SyncObject from);
 
-  /// One of a barrier arrives; a migrating page is taken over or given up. Returns whether a copy became invalid.
+  /// Applies a notice of a barrier. A migrating page comes or goes. Returns whether a copy became invalid.
   bool apply_barrier_notice(const BarrierNotice& one);
 
-  /// What others hand on arrives, at a lock as at a barrier: copies of pages that their homes write unseen become
-  /// invalid. Returns how many.
+  /// Invalidates, when notices arrive at a lock or a barrier, the copies of pages that their homes write without
+  /// notices. Returns how many.
   std::uint64_t expire_unnoticed();
 
   State state(PageId page, ProcessId home) const;
 
-  /// With adaptive write detection, at the begin of an interval behind a barrier: the home pages that are writable.
+  /// With adaptive write detection, at the begin of an interval after a barrier: the home pages that are writable.
   const std::pmr::vector<PageId>& written_at_home() const { return written_; }
 
  private:
@@ -113,14 +113,14 @@ class ProcessPages {
     std::uint32_t twin = no_twin;  ///< index into twinned_; meaningful while `copy` is read_write
     bool written = false;          ///< at home, by the home in this interval: it is writable
     bool written_before = false;   ///< ... since the mark was last taken back by adaptive write detection
-    bool others_wrote = false;     ///< at home: a barrier told so
+    bool others_wrote = false;     ///< at home, by a barrier's notice
     bool given = false;            ///< at home: a copy was given away since the last notice at a barrier
     bool is_marked = false;        ///< it is in marked_
   };
   using Chunk = std::array<Entry, chunk_pages>;
   using Pages = std::pmr::vector<PageId>;
 
-  /// What the process knows since the last barrier, in the order in which it came to know it.
+  /// Notices that the process knows since the last barrier, in the order in which they came.
   struct Known {
     Notice notice;
     std::optional<SyncObject> from;  ///< empty: its own
@@ -153,7 +153,7 @@ class ProcessPages {
   std::size_t noted_ = 0;       ///< of the barrier's notes: those that are in known_
   std::pmr::vector<Known> known_;
   std::pmr::map<std::pair<PageId, ProcessId>, std::size_t> latest_;  ///< by writer, the index in known_
-  std::pmr::map<SyncObject, std::size_t> handed_on_;                 ///< so many of known_ were handed on there
+  std::pmr::map<SyncObject, std::size_t> handed_on_;                 ///< how many of known_ were handed on there
   PageTable<Chunk> pages_;
 };
 

@@ -1,5 +1,5 @@
-/// JIAJIA's rules: home-based scope consistency with single-writer notices, as the real system of that name
-/// (M-JIAJIA, github.com/Youpen-y/jiajia at 38a93f5) means them. Where it does otherwise, that is a Quirk.
+/// JIAJIA's rules: home-based scope consistency with single-writer notices, as the real system of that name (M-JIAJIA,
+/// github.com/Youpen-y/jiajia at 38a93f5) intends them. Its departures from them are Quirks.
 ///
 /// Each process is a host: processes share no copies. A page's home writes in place; any other process works on a copy,
 /// and on a twin beside it once it has written.
@@ -16,7 +16,7 @@
 
 namespace sdsm::jiajia {
 
-/// Of a page in a process.
+/// State of a page in a process.
 enum class State : std::uint8_t {
   unmapped,    ///< no copy                                              (native: no mapping)
   invalid,     ///< a copy that somebody has written since               (PROT_NONE)
@@ -57,8 +57,8 @@ constexpr const FaultRule& rule_of(FaultKind kind) {
   return fault_rules[static_cast<std::size_t>(kind)];
 }
 
-/// Departures of the real system from what it means. None is on by itself. Without them no notice tells of a page that
-/// nobody wrote.
+/// Departures of the real system from its intent. All are off by default. Without them there is no notice of a page
+/// that nobody wrote.
 struct Quirks {
   bool reads_of_invalid_copies_write = false;        ///< the handler takes a trap on a mapped page for a write
   bool writes_of_unmapped_pages_trap_twice = false;  ///< ... and one on an unmapped page for a read
@@ -85,14 +85,14 @@ inline constexpr std::array<QuirkRow, 7> quirk_rows{{
     {"barrier-is-lock-64", &Quirks::barrier_is_lock_64},
 }};
 
-/// What notices an unlock hands on.
+/// The notices that an unlock hands on.
 enum class Scope : std::uint8_t {
   lock,    ///< those of the pages written since the lock was taken: JIAJIA's own
-  openmp,  ///< all that the process has or knows of since the last barrier, as an OpenMP program may expect
+  openmp,  ///< all that the process knows since the last barrier, as an OpenMP program may expect
 };
 
-/// Whether a process tells of what others wrote, too, and names the writer with each notice: at a barrier of all, and
-/// under JIAJIA's own scopes, it tells of its own writes alone.
+/// Whether a process sends notices of others' writes, too, each with its writer. At a barrier of all, and under
+/// JIAJIA's own scopes, it sends those of its own writes alone.
 constexpr bool tells_of_others(Scope scope, bool at_barrier_of_all) {
   return scope == Scope::openmp && !at_barrier_of_all;
 }
@@ -103,12 +103,12 @@ struct Rules {
   Scope scope = Scope::lock;
   Quirks quirks = {};
   /// [HY]: a page that one process alone wrote or fetched moves there at a barrier that is no fork, and again at most
-  /// so many times. Nobody knows of a home's reads, as they do not trap.
+  /// so many times. A home's reads do not trap, so they do not count.
   std::optional<std::uint32_t> first_touch_moves = std::nullopt;
   bool fork_by_broadcast = false;  ///< [HY]: a message, not a barrier, begins a region of all processes
 };
 
-/// Whether a process's work at a barrier depends on the homes of the pages that it hears of.
+/// Whether a process's work at a barrier depends on the homes of the pages in its notices.
 constexpr bool homes_matter_at_barriers(const Rules& rules) {
   return rules.home_migration || rules.adaptive_write_detection || rules.first_touch_moves.has_value();
 }
@@ -123,18 +123,18 @@ constexpr std::optional<FaultKind> fault_of(Access access, State before, Place p
   return std::nullopt;
 }
 
-/// A page was written, by that process or (empty) by several.
+/// A write notice: a page was written, by that process or (empty) by several.
 struct Notice {
   PageId page;
   std::optional<ProcessId> writer;
-  /// The writer's, numbered by what it hands on: who has heard of it and hears of it again has nothing to do. Under
+  /// The writer's interval, numbered by what it hands on: a process ignores a notice that it has had before. Under
   /// Scope::openmp, but not at a barrier.
   std::uint32_t interval = 0;
 
   constexpr auto operator<=>(const Notice&) const = default;
 };
 
-/// Where a process hands on its notices to whoever comes after it. JIAJIA itself has locks alone.
+/// An object where a process hands on its notices to the next one. JIAJIA itself has locks alone.
 struct SyncObject {
   enum class Kind : std::uint8_t { lock, flag, team, thread } kind = Kind::lock;
   std::uint64_t number = 0;  ///< of a team: its threads
@@ -145,14 +145,14 @@ constexpr SyncObject object_of(LockId lock) {
   return {SyncObject::Kind::lock, index_of(lock)};
 }
 
-/// Where a page's home is after a barrier with that notice.
+/// The page's home after a barrier with that notice.
 constexpr ProcessId next_home(const Notice& notice, ProcessId home, const Rules& rules) {
   if (!rules.home_migration || !notice.writer) return home;
   if (rules.quirks.first_page_stays && notice.page == PageId{}) return home;
   return *notice.writer;
 }
 
-/// What a barrier tells of a page.
+/// A barrier's notice of a page.
 struct BarrierNotice {
   Notice notice;           ///< if it was written
   bool is_written = true;  ///< else it only moves

@@ -23,7 +23,7 @@ constexpr auto messages = [] {
   return rows;
 }();
 
-/// By Cost.
+/// Rows by Cost.
 constexpr std::array<CostRow, 4> further_costs{{
     {"diff", "time to compare a written copy with its twin", true},
     {"protect", "time for each page that loses its write permission at a lock, unlock or barrier", true},

@@ -7,9 +7,9 @@ namespace sdsm {
 
 inline constexpr std::size_t most_fault_kinds = 16;
 inline constexpr std::size_t most_message_kinds = 16;
-/// Of a thread, beside what all protocols count.
+/// A thread's counts beside those of all protocols.
 inline constexpr std::size_t most_further_counts = 4;
-/// Of a platform, beside those of faults and messages.
+/// A platform's costs beside those of faults and messages.
 inline constexpr std::size_t most_further_costs = 8;
 inline constexpr std::size_t most_costs_by_threads = 2;
 

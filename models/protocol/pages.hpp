@@ -1,4 +1,4 @@
-/// What all protocols mean by an access, an owner and a synchronisation.
+/// Accesses, owners and synchronisations, as all protocols define them.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +9,20 @@ namespace sdsm {
 
 enum class Access : std::uint8_t { read, write };
 
-/// What a page is to a process. Its *home* process owns it, and its home's memory is the page.
+/// A process's relation to a page. The page's *home* process owns it, and its home's memory is the page.
 enum class Owner : std::uint8_t {
   home,    ///< it is the home
-  local,   ///< the home is a companion on its node
+  local,   ///< the home is another process of the same node
   remote,  ///< the home is on another node
 };
 
-/// What a page whose home is `home` is to `accessor`.
+/// The relation of `accessor` to a page whose home is `home`.
 constexpr Owner owner_of(const Layout& layout, ProcessId accessor, ProcessId home) {
   if (accessor == home) return Owner::home;
   return layout.node_of(accessor) == layout.node_of(home) ? Owner::local : Owner::remote;
 }
 
-/// One process in the whole run pays no faults [WR-env].
+/// Whether a run has faults: one process alone pays none [WR-env].
 constexpr bool takes_faults(const Layout& layout) {
   return layout.processes() > 1;
 }

@@ -42,7 +42,7 @@ struct ShownName {
 SDSM_PROTOCOLS(SDSM_PROTOCOL_NAME)
 #undef SDSM_PROTOCOL_NAME
 
-/// In the order of ProtocolKind.
+/// Rows in the order of ProtocolKind.
 #define SDSM_PROTOCOL_ROW(name, why_not_run, meaning) \
   ProtocolRow{ProtocolKind::name, name##_shown.text, why_not_run, meaning},
 inline constexpr std::array protocol_rows{SDSM_PROTOCOLS(SDSM_PROTOCOL_ROW)};
@@ -55,12 +55,12 @@ constexpr std::string_view name_of(ProtocolKind kind) {
   return row_of(kind).name;
 }
 
-/// The protocol whose folder, kinds of faults and costs it shares.
+/// The protocol whose folder, kinds of faults and costs this one shares.
 constexpr ProtocolKind base_of(ProtocolKind kind) {
   return kind == ProtocolKind::home_open ? ProtocolKind::scash : kind;
 }
 
-/// Of a platform's properties that give the protocol's costs.
+/// Prefix of a platform's properties that give the protocol's costs.
 inline std::string prefix_of(ProtocolKind kind) {
   return base_of(kind) == ProtocolKind::scash ? "" : std::string(name_of(kind)) + '.';
 }

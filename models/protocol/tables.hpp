@@ -1,4 +1,4 @@
-/// A protocol's kinds of faults and messages as rows: what back ends, costs and results know of them.
+/// A protocol's kinds of faults and messages as rows, for back ends, costs and results.
 #pragma once
 
 #include <cstddef>

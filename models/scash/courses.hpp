@@ -1,4 +1,4 @@
-/// What a SCASH process does at its synchronisations.
+/// The steps of a SCASH process at its synchronisations.
 #pragma once
 
 #include <algorithm>
@@ -15,12 +15,12 @@ namespace courses {
 using Step = protocol::Step<MessageKind>;
 using enum protocol::Action;
 
-/// Taking a lock, waiting for a flag, an atomic operation that orders memory.
+/// Course of taking a lock, of waiting for a flag, and of an atomic operation that orders memory.
 inline constexpr std::array acquire{Step{flush}, Step{ask, MessageKind::lock_request, MessageKind::lock_grant},
                                     Step{begin_interval}};
-/// Giving a lock back, counting up a flag.
+/// Course of releasing a lock, and of counting up a flag.
 inline constexpr std::array release{Step{flush}, Step{send, MessageKind::lock_release}};
-/// [WR-env]'s phases 1 to 5.
+/// A barrier's course: [WR-env]'s phases 1 to 5.
 inline constexpr Step meet{ask, MessageKind::barrier_arrive, MessageKind::barrier_release};
 inline constexpr std::array barrier{meet, Step{flush}, meet, Step{begin_interval}, meet};
 }  // namespace courses

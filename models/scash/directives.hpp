@@ -30,7 +30,7 @@ enum class Primitive : std::uint8_t {
   flush,    ///< own changes go home and copies are dropped, without a lock
 };
 
-/// Who does a step.
+/// The threads that do a step.
 enum class By : std::uint8_t { all, executing };
 
 struct ProtocolStep {

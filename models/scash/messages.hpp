@@ -10,7 +10,7 @@ namespace sdsm {
 
 enum class MessageKind : std::uint8_t {
   page_request,     ///< RUMR, WUMR: asks the home for a page
-  write_request,    ///< WROL, WROR, RROR, RRWR: tells the home; nobody waits for an answer
+  write_request,    ///< WROL, WROR, RROR, RRWR: to the home; nobody waits for an answer
   diff,             ///< a piece of a diff, to the home
   barrier_arrive,   ///< to process 0, three per barrier
   barrier_release,  ///< from process 0, three per barrier
@@ -47,7 +47,7 @@ inline constexpr Bytes page_payload{4096};
 /// A control message with the operation or its outcome (two values of 16 bytes, flags and the kind), as sdsm run sends
 /// it.
 inline constexpr Bytes atomic_payload{72};
-/// What an Ethernet frame holds (inferred): a longer diff goes in pieces, each paid for.
+/// Payload of an Ethernet frame (inferred): a longer diff goes in pieces, each paid for.
 inline constexpr Bytes max_payload{1460};
 
 }  // namespace sdsm

@@ -89,8 +89,8 @@ NodePages::AccessedRun NodePages::access_run(ProcessId process, PageId first, st
                                              Owner owner, Access access) {
   if (is_open(owner)) return {pages, std::nullopt};
   Entry* entry = &this->entry(first);
-  // Only states decide, so pages in the state of the first do as it does. Where more has to be looked at (companions,
-  // notices) or remembered (twins, fetches), the caller comes back for each page.
+  // Only states decide, so pages in the state of the first do as it does. Where more decides (the node's other
+  // processes, notices), or more is remembered (twins, fetches), the caller comes back for each page.
   const Permission before = current(entry->node, owner);
   const std::optional<FaultKind> kind = traps(access, before) ? fault_of(access, before, owner) : std::nullopt;
   if (processes_ > 1 || notices_ || (kind && (rule_of(*kind).makes_twin || rule_of(*kind).fetches_page))) {
@@ -151,7 +151,7 @@ void NodePages::add_opened(ProcessId process, PageId first, std::uint64_t pages,
 void NodePages::begin_copy(Entry& entry, PageId page) {
   entry.twin = no_twin;
   entry.fetched = notices_ ? notices_->epoch() : 0;
-  // Companions lost the copy with the node: what they had must not come alive again with the new one.
+  // The node's other processes lost the copy, too: their permissions must not come alive again with the new one.
   if (notices_ && processes_ > 1) {
     for (std::uint32_t q = 0; q < processes_; ++q) process_entry(q, page) = {};
   }
@@ -200,7 +200,7 @@ std::vector<Twinned> NodePages::flush(ProcessId process, Sync sync) {
   return diffs;
 }
 
-/// At a barrier: false if the node was not at the one before, and so has not heard of its notices.
+/// Whether the node was at the barrier before this one, and so has its notices.
 bool NodePages::receives_all_notices() {
   return std::exchange(received_, notices_->epoch() + 1) == notices_->epoch();
 }

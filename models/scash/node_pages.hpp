@@ -1,6 +1,6 @@
-/// The pages of one node, and what the tables of page_state.hpp make of them. An untouched page costs no memory. A
-/// synchronisation costs time for twinned pages only: it drops all copies by one step of a counter, after which entries
-/// made before count as untouched.
+/// The states of one node's pages, by the tables of page_state.hpp. An untouched page costs no memory. A
+/// synchronisation costs time for twinned pages only: it drops all copies by one step of a counter, and older entries
+/// count as untouched.
 #pragma once
 
 #include <array>
@@ -29,27 +29,27 @@ struct Twinned {
   Change change;       ///< since the twin was made or renewed
 };
 
-/// Who wrote which pages when, over the whole cluster; needed only under Invalidation::changed. Epochs count barriers
-/// of teams. In the simulator all nodes share one object; in a run each node has its own, whose notices go to the
-/// others with the barrier's messages.
+/// Write notices of the whole cluster: who wrote which pages when. Used only under Invalidation::changed. Epochs count
+/// barriers of teams. In the simulator all nodes share one object; in a run each node has its own, and the barrier's
+/// messages carry its notices to the others.
 class WriteNotices {
  public:
   explicit WriteNotices(std::pmr::memory_resource* memory = std::pmr::get_default_resource())
       : pending_(memory), unnoticed_(memory), pages_(memory) {}
 
   std::uint32_t epoch() const { return epoch_; }
-  /// `writer` wrote the page in this epoch. Nobody hears of it before the barrier that ends the epoch.
+  /// Adds a notice: `writer` wrote the page in this epoch. Others receive it at the barrier that ends the epoch.
   void add(PageId page, NodeId writer) { pending_.emplace_back(page, writer); }
-  /// Nobody knows when the home writes pages of this region: stacks. Their copies live as long as an epoch.
+  /// Adds a region of stacks, whose homes write them without notices. Copies of its pages live as long as an epoch.
   void add_unnoticed(RegionId region);
-  /// A barrier: the notices of this epoch reach everybody, and the next epoch begins.
+  /// A barrier: sends the notices of this epoch to all, and begins the next one.
   void publish();
   /// Whether a node other than `reader` wrote the page in an ended epoch, from epoch `since` on.
   bool written_by_others(PageId page, NodeId reader, std::uint32_t since) const;
 
-  /// The notices of this epoch so far, which the object forgets.
+  /// Takes the notices of this epoch so far out of the object.
   std::vector<std::pair<PageId, NodeId>> take();
-  /// A barrier ends epoch `epoch`; the node was at none that ended the epochs between.
+  /// A barrier ends epoch `epoch`, and the node was not at the barriers between.
   void skip_to(std::uint32_t epoch) { epoch_ = epoch; }
 
  private:
@@ -105,21 +105,21 @@ class NodePages {
   /// The node drops copies as the rule of `sync` says. Precondition: everything that the rule wants flushed is flushed.
   void drop(Sync sync);
 
-  /// drop() at a barrier of the team that ends an interval in this mode (page_sharing.hpp): what nodes write in flag
-  /// mode comes home without notices.
+  /// drop() at a barrier of the team that ends an interval in this mode (page_sharing.hpp): in single-writer mode
+  /// changes come home without notices.
   void end_interval(SingleWriterMode mode) {
     if (notices_ && mode != SingleWriterMode::off) drop(Sync::acquire);
     drop(Sync::barrier);
   }
 
-  /// In flag mode the node gives up its copy of a page of another node, or the right to write it.
-  /// A twinned page loses its twin: returns its index among the twinned pages. Precondition: its changes are home.
+  /// In single-writer mode: drops the node's copy of a page of another node, or the right to write it. A twinned page
+  /// loses its twin. Returns its index among the twinned pages then. Precondition: its changes are home.
   std::optional<std::size_t> downgrade(PageId page, bool keeps_reading);
 
   /// Number of home pages that `process` wrote since the last barrier. Resets it (barrier phase 4).
   std::uint64_t take_dirty_home_pages(ProcessId process);
 
-  /// From now on take_further_runs() tells; an opened page then costs memory until the next barrier.
+  /// Makes take_further_runs() count from now on. An opened page then costs memory until the next barrier.
   void note_opened_pages() { opened_.resize(processes_); }
 
   /// After drop() at a barrier, and the publishing of notices: the number of runs of adjacent pages that `process`
@@ -160,7 +160,7 @@ class NodePages {
     return aged.age == age_of(owner) ? aged.permission : resting(owner, home_pages_);
   }
   bool is_open(Owner owner) const { return home_pages_ == HomePages::open && owner != Owner::remote; }
-  /// Touches mostly come to the pages of one chunk in turn, and the table's way to it is long.
+  /// Remembers the last chunk: touches mostly come to the pages of one chunk in turn, and the table's look-up is slow.
   Entry& entry(PageId page) {
     const std::uint64_t slot = pages_.slot(page);
     const PageId first{page.region, page.index - slot};

@@ -1,5 +1,5 @@
-/// The pages that a process has opened since the last barrier, and so protects again there: what that takes goes by
-/// runs of adjacent ones, as one call does each.
+/// The pages that a process has opened since the last barrier, where it protects them again. The cost goes by runs of
+/// adjacent pages, as one system call serves a run.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-/// What a page can do: the protocol of SCASH as tables that one can hold against [WR-env] (docs/protocol.md).
+/// SCASH's protocol of a page, as tables that can be compared with [WR-env] (docs/protocol.md).
 ///
 /// The simulator and the real DSM both take every decision about a page from here. Three parties matter:
 ///  - the *home* process owns the page; its node's memory is the page.
@@ -90,10 +90,10 @@ constexpr std::optional<FaultKind> fault_of(Access access, Permission node, Owne
                             [static_cast<std::size_t>(owner)];
 }
 
-/// What a home's node may do with its own pages at the begin of an interval.
+/// Permission of a home's node to its own pages at the begin of an interval.
 enum class HomePages : std::uint8_t {
   read_only,  ///< the first write traps
-  open,       ///< no write traps, and nobody knows of it: every copy on another node has to die at the next barrier
+  open,       ///< no write traps or is noticed, so every copy on another node has to die at the next barrier
 };
 constexpr HomePages home_pages_of(ProtocolKind protocol) {
   return protocol == ProtocolKind::home_open ? HomePages::open : HomePages::read_only;
@@ -105,11 +105,11 @@ constexpr Permission resting(Owner owner, HomePages home_pages) {
   return home_pages == HomePages::open ? Permission::read_write : Permission::read_only;
 }
 
-/// Which diffs a process sends home, renewing their twins: always those of pages that it twinned itself; this says
-/// which of the remote pages that companions twinned. (Local pages that companions twinned never: their home is this
-/// memory.)
+/// Which diffs a process sends home, renewing their twins, of remote pages that other processes of its node twinned. It
+/// always sends those of pages that it twinned itself, and never those of local pages that others twinned: their home
+/// is this memory.
 enum class Flushes : std::uint8_t {
-  own,      ///< none: companions come to the same barrier and send their own
+  own,      ///< none: the others come to the same barrier and send their own
   written,  ///< those that it wrote too: the next holder of the lock must find at home what it wrote under the lock
   node,     ///< all: a copy dies only when all of the node's changes to it are home
 };
@@ -131,10 +131,10 @@ constexpr SyncRule rule_of(Sync sync) {
   return {};
 }
 
-/// What a barrier of a gang is on a node that has some or all of its processes in the gang. Among the members it is a
-/// release and an acquire. Others hear of nothing, so home pages stay writable, as at a lock: the next barrier of the
-/// whole team gives notice of what was written since the last one. Companions outside of the gang go on writing what it
-/// drops, so their changes go home first.
+/// The synchronisation that a gang's barrier is on a node with some or all of its processes in the gang. Among the
+/// members it is a release and an acquire. Others receive no notices, so home pages stay writable, as at a lock: the
+/// next barrier of the whole team sends notices of what was written since the last one. The node's processes outside of
+/// the gang go on writing what it drops, so their changes go home first.
 constexpr Sync sync_of_gang(std::uint32_t members_on_node, std::uint32_t processes_on_node) {
   return members_on_node == processes_on_node ? Sync::gang : Sync::acquire;
 }
@@ -144,7 +144,7 @@ enum class Invalidation : std::uint8_t {
   all,      ///< every copy
   changed,  ///< copies of pages for which another node sent a write notice
 };
-/// Whether somebody knows of every write that a notice has to tell of.
+/// Whether every write that needs a notice is noticed.
 constexpr bool go_together(HomePages home_pages, Invalidation invalidation) {
   return home_pages == HomePages::read_only || invalidation == Invalidation::all;
 }

@@ -10,7 +10,7 @@ namespace {
 
 constexpr auto faults = [] {
   std::array<FaultRow, fault_kinds> rows{};
-  // Whether a local page gets a twin depends on who of its node writes it first.
+  // Whether a local page gets a twin depends on which process of its node writes it first.
   std::ranges::transform(fault_rules, rows.begin(), [](const FaultRule& rule) {
     return FaultRow{rule.name, rule.access, rule.fetches_page, rule.makes_twin && rule.owner == Owner::remote};
   });

@@ -32,7 +32,7 @@ namespace {
 using namespace sdsm;
 
 using Words = std::vector<std::string>;
-/// By quantity: the median of the samples of one run, ns.
+/// Medians of the samples of one run, in ns, by quantity.
 using Figures = std::map<std::string, double>;
 
 double median(std::vector<double> values) {

@@ -107,8 +107,8 @@ static double meanwhile_ns(int burst) {
   return burst * each_ns;
 }
 
-/* Computes for that long. Returns how long others had the processor, as the steps between two looks at the clock tell
- * that are longer than any look: whoever serves pages here, with the system's part of it, which no clock of his has. */
+/* Computes for that long. Returns how long others had the processor: the sum of those steps between two readings of the
+ * clock that are longer than any reading. A thread that serves pages here takes it, with the system's part of it. */
 static double compute_meanwhile(int burst) {
   double shortest = 1e9;
   double now = now_ns();
@@ -361,7 +361,7 @@ static void sample_faults(pages memory, struct setting setting) {
     }
   }
   if (setting.per_node > 1) {
-    const struct step local_writer = {0, 1, writes}; /* a companion of the home */
+    const struct step local_writer = {0, 1, writes}; /* a local peer of the home */
     if (setting.is_together) sample_first("WROL.first", memory, setting, local_writer);
     sample_fault("WROL", memory, setting, 0, none, local_writer);
     sample_fault("WRWL", memory, setting, 0, home_writer, local_writer);

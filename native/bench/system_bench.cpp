@@ -14,10 +14,9 @@
 ///   diff.alternating    the same with every other word changed
 ///   memcpy_compare      a page is copied and compared with its copy by memcpy and memcmp
 ///
-/// What is compared with the DSM happens here as there: as many processes, each with a thread that runs and one that
-/// serves; before each sample a barrier in whose wake-ups it begins, so no processor is in deeper sleep here than
-/// there, and no process has fewer threads to tell of a changed protection; bursts of as many pages, in turn out of as
-/// many.
+/// The same conditions as in the DSM: as many processes, each with a thread that runs and one that serves; before each
+/// sample a barrier in whose wake-ups it begins, so no processor is in deeper sleep here than there, and a changed
+/// protection interrupts as many threads; bursts of as many pages, in turn out of as many.
 
 #include <sys/epoll.h>
 #include <sys/mman.h>
@@ -191,7 +190,7 @@ class Team {
     return sockets;
   }
 
-  /// So that who waits for one that has died gets to know.
+  /// A process that waits for one that has died then learns of it.
   void close_others() {
     for (std::uint32_t i = 0; i < processes_; ++i) {
       if (i == self_) continue;

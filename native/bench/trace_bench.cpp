@@ -120,7 +120,7 @@ Untraced run_untraced(const Words& program, unsigned threads, const Scratch& scr
 struct Traced {
   double untracked_cpu = 0;  ///< of the program, in one of the untracked passes
   double tracked_cpu = 0;    ///< of the program in the tracked pass
-  double tracer_cpu = 0;     ///< of the tracer, which reads what the program tells and writes the trace
+  double tracer_cpu = 0;     ///< of the tracer, which reads the program's records and writes the trace
   double tracked_wall = 0;   ///< of the tracked pass, until the trace is whole
   double all_cpu = 0, all_wall = 0;
   double program_mib = 0, tracer_mib = 0;

@@ -15,7 +15,7 @@ namespace {
 
 /// A process of the run says its secret at once, though perhaps from afar.
 constexpr std::uint64_t patience_ms = 10'000;
-/// Strangers who say nothing must not use up this process's files. Beyond this number the oldest is closed.
+/// Silent strangers must not use up this process's files. Beyond this number the oldest is closed.
 constexpr std::size_t most_visitors = 2 * most_processes;
 
 std::uint64_t now_ms() {
@@ -90,7 +90,7 @@ Admission::Verdict Admission::read_name(Visitor& visitor) const {
 
 std::optional<Admission::Arrival> Admission::next(int milliseconds) {
   const std::uint64_t until = now_ms() + static_cast<std::uint64_t>(milliseconds);
-  constexpr int most_wait_ms = 100;  // then the strangers' time is looked at
+  constexpr int most_wait_ms = 100;  // then the strangers' time is checked
   std::vector<pollfd> polled;
   for (;;) {
     take_new();

@@ -1,5 +1,5 @@
-/// Admits connections that begin with the run's secret. Others (port scanners, silent ones, senders of nonsense) are
-/// closed and keep nobody waiting. The launcher and each process use it.
+/// Admits connections that begin with the run's secret. It closes others (port scanners, silent ones, senders of
+/// nonsense), which keep nobody waiting. The launcher and each process use it.
 #pragma once
 
 #include <cstddef>

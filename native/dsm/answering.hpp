@@ -26,7 +26,7 @@ std::uint64_t last_answer_ns() REQUIRES(handling);
 /// Answers `done` with a number.
 void answer_value(ProcessId to, std::uint64_t value) REQUIRES(handling);
 
-/// The newest generation of regions that this process knows, or a process that came here for a lock or a barrier.
+/// The newest generation of regions that is known here: to this process, or to one that came for a lock or a barrier.
 std::uint32_t newest_generation() REQUIRES(handling);
 /// A process that comes for a lock or a barrier knows this generation.
 void note_passing(std::uint32_t generation) REQUIRES(handling);

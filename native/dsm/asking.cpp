@@ -35,12 +35,13 @@ struct LongQuestion {
   Head answer;
   std::byte payload[most_payload] = {};
 };
-/// By process. The application thread's questions and what the service thread tells other service threads go over them.
+/// Sockets by process. They carry the application thread's questions, and the service thread's messages to other
+/// service threads.
 constinit std::vector<int> sockets_at_start GUARDED_BY(starting);
 constexpr const std::vector<int>& sockets = sockets_at_start;
 constinit program::Mutex sending;
-/// What a connection has not taken yet. Nobody waits for room there: a service thread that did would not hear the one
-/// that it sends to, which may be waiting for room in its turn.
+/// Bytes that a connection has not taken yet. No thread waits for room there: a service thread that did would not serve
+/// the receiver, which may be waiting for room in its turn.
 struct Backlog {
   std::vector<std::byte> bytes;
   std::size_t sent = 0;

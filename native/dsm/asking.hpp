@@ -14,7 +14,7 @@ namespace sdsm::dsm {
 void ask_over(std::vector<int> sockets) REQUIRES(starting);
 
 /// Whether the program's signal handlers may run while ask() waits. If they may, what they write counts as written
-/// before the question, and the answer must be of a kind that answers no question of a handler
+/// before the question. The answer's kind must then be none that a handler's question may get
 /// (answers_long_question()).
 enum class Wait : std::uint8_t { alone, with_handlers };
 
@@ -22,7 +22,7 @@ inline constexpr std::uint64_t no_end = ~std::uint64_t{0};
 
 /// Asks `to`, perhaps this process itself, and waits for the answer. `payload` has head.bytes bytes. The answer's
 /// payload goes to `answer`, which has room for it. Wait::with_handlers: at `until_ns` of the clock (clock.hpp) it
-/// tells `to` that it waits no longer (WireKind::object_leave), upon which the answer comes.
+/// sends `to` an object_leave (wire.hpp), upon which the answer comes.
 Head ask(ProcessId to, Head head, const void* payload = nullptr, void* answer = nullptr, Wait wait = Wait::alone,
          std::uint64_t until_ns = no_end) REQUIRES(application) EXCLUDES(handling);
 /// As ask(), without an answer.
@@ -30,20 +30,20 @@ void tell(ProcessId to, Head head, const void* payload = nullptr) REQUIRES(appli
 /// The answer to a question that tell() has put to another process, without payload. Answers come in the order of the
 /// questions; in between this thread asks that process nothing else.
 Head await_answer(ProcessId from) REQUIRES(application);
-/// As ask(), for an answer that comes at once, with `bytes` bytes of payload: looks for it before it sleeps. `to` is
-/// another process.
+/// As ask(), for an answer that comes at once, with `bytes` bytes of payload: polls before it sleeps. `to` is another
+/// process.
 Head ask_soon(ProcessId to, Head head, const void* payload, void* answer, std::size_t bytes) REQUIRES(application);
 
-/// How often this thread has asked or told somebody.
+/// How often this thread has called ask() or tell().
 std::uint64_t questions_so_far() REQUIRES(application);
 
-/// As tell(), from the thread that handles a request, to another process. If that has ended, the service thread
+/// As tell(), from the thread that handles a request, to another process. If that process has ended, the service thread
 /// notices.
 void notify(ProcessId to, Head head, const void* payload = nullptr) REQUIRES(handling);
-/// Goes on with what the process's connection had no room for.
+/// Sends what the process's connection had no room for.
 void send_backlog(ProcessId to) REQUIRES(service);
 
-/// In a handler of a signal that came while the thread waits for a lock or at a barrier.
+/// Whether the thread runs a signal's handler that has interrupted its wait for a lock or at a barrier.
 bool is_in_long_wait() REQUIRES(application);
 /// For handlers that never return: whether the thread was interrupted at a barrier, and the barrier's answer.
 bool is_at_barrier() REQUIRES(application);

@@ -27,14 +27,14 @@
 namespace sdsm::dsm {
 namespace {
 
-/// Of the compare_exchange that was the thread's last atomic operation, if it failed. Trying again by the same
+/// Address of the compare_exchange that was the thread's last atomic operation, if it failed. Trying again by the same
 /// instruction is the same work, as in a trace.
 constinit std::uintptr_t failed_exchange GUARDED_BY(application) = 0;
 constinit std::uintptr_t failed_at GUARDED_BY(application) = 0;  ///< its instruction
 
-/// Processes of one node have the memory in common, whose operations the processor orders. In flag mode no other node
-/// may have the page meanwhile; before, the home's threads hear of the operation when they touch the page again.
-/// `number`: of another process's, among those that it has done for others.
+/// Processes of one node share the memory, whose operations the processor orders. In single-writer mode no other node
+/// may have the page meanwhile; before, the home's threads learn of the operation when they touch the page again.
+/// `number`: the operation's among those that the home has done for others.
 program::AtomicOutcome operate_at_home(const Place& place, std::uintptr_t address,
                                        const program::AtomicOperation& operation, std::uint64_t& number)
     REQUIRES(application) {
@@ -62,7 +62,7 @@ program::AtomicOutcome operate_at_home(const Place& place, std::uintptr_t addres
   return outcome;
 }
 
-/// Whether the thread, or a companion, has changed the variable by a plain store that is still to go home.
+/// Whether the thread, or a local peer, has changed the variable by a plain store that is still to go home.
 bool has_own_change(const Place& place, std::uintptr_t address, std::size_t bytes) REQUIRES(application) {
   if (place.owner != Owner::remote) return false;
   const Range& range = *find_range(address);
@@ -75,14 +75,14 @@ void note_sent(std::uintptr_t address) REQUIRES(application) {
   node().operating.push_back({self.process, address, 0});
 }
 
-/// Who looks at a variable sees nothing older than what it found there or made of it, whatever copies it kept. What a
-/// companion has stored there meanwhile, and is still to go home, stays. So does what the copy shows of a later
-/// operation, whose answer to a companion has overtaken this one's.
+/// A thread then sees nothing older in a variable than it found or stored there, whatever copies it kept. A store of a
+/// local peer that is still to go home stays. So does a later operation in the copy, whose answer to a local peer has
+/// overtaken this one's.
 void show_in_copy(const Place& place, std::uintptr_t address, std::size_t bytes, const program::AtomicValue& now,
                   std::uint64_t number) REQUIRES(application) {
   const Range& range = *find_range(address);
   const NodeGuard guard;
-  // A page that a companion fetches may have left its home before.
+  // A page that a local peer fetches may have left its home before.
   const auto is_here = [&](const Arriving& arriving) { return arriving.address == place.address; };
   while (std::any_of(node().arriving.begin(), node().arriving.end(), is_here)) node().mutex.wait_for(node().arrival);
   auto& operating = node().operating;
@@ -201,7 +201,7 @@ bool operate_on_shared(std::uintptr_t code, std::uintptr_t address, const Atomic
   const bool tries_again = operation.compares() && failed_exchange == address && failed_at == code;
   const std::uint64_t trapped = now_ns();
   if (!tries_again) end_work(trace::EventKind::atomic);
-  // Its instruction is a trap, which belongs to the operation as a fault's belongs to the fault.
+  // The operation's instruction is a trap, which belongs to the operation as a fault's belongs to the fault.
   const Begun begun = begun_with_trap(now_ns());
   if (slot_of(address + operation.bytes - 1) != slot_of(address)) {
     end_run(

@@ -20,7 +20,7 @@ struct BarrierHandler {
   std::vector<bool> arrived;    ///< by process
   bool is_dismissing = false;   ///< the program has ended
   std::uint64_t ended_ns = 0;   ///< when it has
-  std::uint32_t dismissed = 0;  ///< processes that have been told
+  std::uint32_t dismissed = 0;  ///< processes that have their answer
   bool others_have_exit_functions = false;
   Dismissal dismissal = Dismissal::at_once;
   std::vector<bool> awaits_turn;    ///< to run exit functions, by process
@@ -45,7 +45,7 @@ std::uint32_t bytes_from(std::size_t first) REQUIRES(handling) {
   return static_cast<std::uint32_t>(std::min(most_notices, handler.ended.size() - first) * sizeof(NoticeRun));
 }
 
-/// What the members of the team are told.
+/// The answer to the members of the team.
 Head release_of_team() REQUIRES(handling) {
   const ClockCalls clock = clock_calls();
   Head release{.kind = WireKind::barrier_release,
@@ -73,7 +73,7 @@ void release_team() REQUIRES(handling) {
     if (!plays_jiajia()) count_served(ProcessId{i}, MessageKind::barrier_release, control_payload.count);
   }
   if (plays_jiajia()) return answer_team(handler.team, release);
-  // This process goes on last: by then everything is counted that it may look at.
+  // This process goes on last: by then everything is counted that it may read.
   for (std::uint32_t i = handler.team; i-- > 0;) answer(ProcessId{i}, release, handler.ended.data());
 }
 

@@ -30,7 +30,7 @@ constexpr unsigned most_steps_outside = 512;
 
 using program::Poll;
 
-/// A look as other nodes hear of it. Who stored there itself has a twin.
+/// A poll in a question to other nodes. A node that stored there itself has a twin.
 struct SeenValue {
   std::uint64_t address = 0;
   std::uint64_t value = 0;
@@ -47,7 +47,7 @@ struct Turning {
   std::uint64_t ticks = 0;
   std::uint64_t next_poll = first_poll;
   std::uint64_t next_question = 0;
-  unsigned steps = steps_each_poll;  ///< that are left of this look
+  unsigned steps = steps_each_poll;  ///< that are left of this search
   unsigned steps_outside = 0;        ///< of the program's code, that are left
   bool is_followed = false;
   std::array<Poll, most_polls> polls{};

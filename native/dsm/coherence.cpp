@@ -64,7 +64,7 @@ bool is_arriving(std::uintptr_t address) REQUIRES(node().mutex) {
 
 constinit MetOthers met GUARDED_BY(application);
 
-/// What a request says in flag mode; else nothing.
+/// The wish of a request in single-writer mode; else nothing.
 std::uint64_t wish_of(const Place& place, Access access) {
   if (!is_in_single_writer_mode()) return 0;
   return PageWish::of(place.id, right_for(access)).number;
@@ -75,7 +75,7 @@ void drop_stack_copies(std::span<const std::uintptr_t> kept = {}) REQUIRES(appli
 bool is_copy_of_stack(const Place& place);
 
 /// Asks the home of `places` for pages, or for the right to them: `ask_home` returns whether the first one was changed.
-/// Meanwhile companions on the node do other things, but wait for these pages. `kept`, which `ask_home` may fill:
+/// Meanwhile local peers do other things, but wait for these pages. `kept`, which `ask_home` may fill:
 /// copies of stacks that stay in any case.
 template <typename Ask>
 void ask_for(std::span<const Place> places, bool has_copy, const std::vector<std::uintptr_t>& kept, Ask ask_home)
@@ -87,7 +87,7 @@ void ask_for(std::span<const Place> places, bool has_copy, const std::vector<std
   node().mutex.unlock();
   const bool is_changed = ask_home();
   node().mutex.lock();
-  // Companions, too, may see by the page what others have stored elsewhere.
+  // Local peers, too, may see by the page what others have stored elsewhere.
   if (is_granted && is_changed) drop_stack_copies(kept);
   for (const Place& place : places) node().arriving.erase(find_arriving(place.address));
   pthread_cond_broadcast(&node().arrival);
@@ -99,7 +99,7 @@ bool is_open_at_home(const Place& place) {
   return trace::is_open_at_home(region(index_of(place.id.region)).kind);
 }
 
-/// Those that the node has no copy of come beside `place`; its tables say so now.
+/// Adds the following pages of which the node has no copy; its tables have them from now on.
 Fetched with_prefetched(const Place& place) REQUIRES(application, node().mutex) {
   if (is_in_single_writer_mode()) return {{place}};
   return with_following(place, [](PageId id, std::uintptr_t address) REQUIRES(application, node().mutex) {
@@ -116,8 +116,8 @@ void count_request(ProcessId home, std::uint64_t further) REQUIRES(application) 
                 static_cast<std::uint64_t>((control_payload + bytes_of_names(further)).count));
 }
 
-/// Opens what has come beside a page, if the node still has it. Who touches a page that an atomic operation has changed
-/// has to notice, so it comes again then.
+/// Opens what has come beside a page, if the node still has it. A thread has to notice its touch of a page that an
+/// atomic operation has changed, so such a page is fetched again then.
 void open_prefetched(const Fetched& fetched, std::uint64_t changed) REQUIRES(application, node().mutex) {
   for (std::size_t i = 1; i < fetched.count; ++i) {
     const Place& place = fetched.places[i];
@@ -130,7 +130,7 @@ void open_prefetched(const Fetched& fetched, std::uint64_t changed) REQUIRES(app
   }
 }
 
-/// To companions whose operations on these pages are on their way back. The home had done so many when they left.
+/// To local peers whose operations on these pages are on their way back. The home had done so many when they left.
 void note_shown(const Fetched& fetched, std::uint64_t operations) REQUIRES(application, node().mutex) {
   for (Operating& operating : node().operating) {
     Place changed;
@@ -162,7 +162,7 @@ void fetch(const Place& place, const FaultRule& rule, bool makes_no_progress) RE
   const std::uint64_t wish = wish_of(place, rule.access);
   const Fetched fetched = with_prefetched(place);
   Head reply;
-  // Who drops copies of stacks meanwhile drops this one, too: it may have left its home already.
+  // A process that drops copies of stacks meanwhile drops this one, too: it may have left its home already.
   if (is_open_at_home(place)) node().copies.of_stacks.push_back(place);
   const std::vector<HeldCopy> held = copies_beside(place);
   std::vector<std::uintptr_t> kept{place.address};
@@ -181,11 +181,11 @@ void fetch(const Place& place, const FaultRule& rule, bool makes_no_progress) RE
   note_shown(fetched, reply.address);
   open_prefetched(fetched, changed);
   node().copies.count += fetched.count;
-  // In flag mode nobody meets others any more.
+  // In single-writer mode nobody meets others any more.
   if ((changed & 1) != 0 && !is_in_single_writer_mode()) node().copies.operated.push_back(place);
 }
 
-/// In flag mode: the right to write a page of which the node has a copy. The copy may be gone then.
+/// Asks for the right to write a page of which the node has a copy, in single-writer mode. The copy may be gone then.
 void upgrade(const Place& place) REQUIRES(application, node().mutex) {
   const Head question{
       .kind = WireKind::write_request, .address = place.address, .value = wish_of(place, Access::write)};
@@ -222,7 +222,8 @@ Meeting meeting_at(const Place& place, bool is_changed_by_operation) REQUIRES(ap
   return sdsm::meeting_at(is_open_at_home(place), node().copies.count, is_copy, self.layout.threads_per_node);
 }
 
-/// What the home allows the node to do with its own page. In flag mode nobody takes it back before it is opened.
+/// Asks the home for the right to a page of the own node. In single-writer mode nobody takes it back before it is
+/// opened.
 OwnPage ask_for_own_page(const Place& place, Access access) REQUIRES(application, node().mutex) {
   const Head question{.kind = WireKind::home_request,
                       .address = place.address,
@@ -235,7 +236,7 @@ OwnPage ask_for_own_page(const Place& place, Access access) REQUIRES(application
   return granted;
 }
 
-/// Where a thread is. A loop comes to an instruction again, but mostly with other registers.
+/// A thread's place. A loop comes to an instruction again, but mostly with other registers.
 struct At {
   std::uintptr_t instruction = 0;
   std::uint64_t registers = 0;  ///< a hash of the general ones
@@ -249,7 +250,7 @@ At at_fault(const ucontext_t& machine) {
   return at;
 }
 
-/// The last faults of the thread in flag mode.
+/// The last faults of the thread in single-writer mode.
 struct Faulted {
   At at;
   std::uintptr_t pages[4]{};
@@ -268,8 +269,8 @@ bool comes_again(const At& at, std::uintptr_t page, std::uint64_t now_ns) REQUIR
          std::find(std::begin(last.pages), std::end(last.pages), page) != std::end(last.pages);
 }
 
-/// The same of an instruction that has come to another page meanwhile: it needs several at once. One that comes to its
-/// page again has lost it to others.
+/// Whether the same instruction has faulted on another page meanwhile: then it needs several at once. One that faults
+/// on its page again has lost it to others.
 bool needs_several(const At& at, std::uintptr_t page, std::uint64_t now_ns) REQUIRES(application) {
   constexpr std::size_t pages = std::size(Faulted{}.pages);
   return comes_again(at, page, now_ns) && last_faults.pages[(last_faults.next + pages - 1) % pages] != page;
@@ -291,13 +292,14 @@ void keep_pages_for_instruction(const At& at, std::uintptr_t page) REQUIRES(appl
   if (until != 0) node().kept_stacks = {self.process, until};
 }
 
-/// A companion has lost its copies of stacks to this thread before it could use them: now they are its for a while.
+/// A local peer has lost its copies of stacks to this thread before it could use them: now they are its for a while.
 bool are_stacks_kept_by_local_peer() REQUIRES(application, node().mutex) {
   return node().kept_stacks.by != self.process && now_ns() < node().kept_stacks.until_ns;
 }
 
-/// Programs look at their home pages in rows, so those of the next 64 pages that are this process's, too, are opened
-/// for reading with it, as they are after a barrier: a trap takes longer than this. In flag mode others may have them.
+/// Programs read their home pages in sequence. So those of the next 64 pages that are this process's, too, are opened
+/// for reading with it, as they are after a barrier: a trap takes longer than this. In single-writer mode others may
+/// have them.
 void open_resting_behind(const Place& place) REQUIRES(application, node().mutex) {
   constexpr std::uint64_t most = 64;
   const RegionInfo& info = region(index_of(place.id.region));
@@ -359,9 +361,10 @@ std::optional<FaultKind> take_fault(const Place& place, Access access, const At&
       node().mutex.wait_for(node().arrival);
       continue;
     }
-    // Again if a companion took a lock, and with it dropped the page, while it was on its way; or somebody else got it.
+    // Again if a local peer took a lock, and with it dropped the page, while it was on its way; or somebody else got
+    // it.
     if (traps(access, pages.process_permission(self.process, place.id, place.owner))) {
-      // A companion may have asked for another stack meanwhile.
+      // A local peer may have asked for another stack meanwhile.
       const bool has_to_wait_again = is_allowed && is_copy_of_stack(place);
       const bool sends_first = !has_to_wait_again && has_to_send_stacks_first(place, access, makes_no_progress);
       if (sends_first && are_stacks_kept_by_local_peer()) {
@@ -375,13 +378,13 @@ std::optional<FaultKind> take_fault(const Place& place, Access access, const At&
         is_allowed = false;
         continue;
       }
-      // A copy that was asked for before flag mode goes when the last process of the node enters it.
+      // A copy that was asked for before single-writer mode goes when the last process of the node enters it.
       is_allowed = place.owner == Owner::remote && is_in_single_writer_mode();
       kind = pages.access(self.process, place.id, place.home, place.owner, access);
       log_in_turn({.value = place.id.index, .object = index_of(place.id.region), .fault = *kind});
       resolve(place, rule_of(*kind), makes_no_progress);
       ++asked.faults[static_cast<std::size_t>(*kind)];
-      // Late changes may have been awaited meanwhile: its home may have asked a companion for it back already.
+      // Late changes may have been awaited meanwhile: its home may have asked a local peer for it back already.
       if (is_being_downgraded(place.address)) is_allowed = false;
     } else if (!is_allowed && place.owner != Owner::remote && node().shares_pages) {
       granted = ask_for_own_page(place, access);
@@ -394,8 +397,8 @@ std::optional<FaultKind> take_fault(const Place& place, Access access, const At&
       is_allowed = false;  // others may have asked for it meanwhile
     }
   }
-  // Without a fault, the protocol allows it anyway: a home page that this process has not looked at yet, or that
-  // another node has changed, or a page that was shut for lack of mappings.
+  // Without a fault the protocol allows the access anyway: to a home page that this process has not opened yet, or that
+  // another node has changed, or to a page that was shut for lack of mappings.
   const Permission allowed = granted.right == Right::write ? Permission::read_write : Permission::read_only;
   open_page(place, std::min(allowed, pages.process_permission(self.process, place.id, place.owner)));
   met.open();
@@ -434,7 +437,7 @@ std::optional<FaultKind> take_fault(const Place& place, Access access, const At&
            elsewhere});
 }
 
-/// The same in the handler, which signals from outside may call in any thread.
+/// find_place() in the handler, which signals from outside may call in any thread.
 bool find_faulting_place(std::uintptr_t address, Place& place) {
   if (!are_pages_protected() || find_range(address) == nullptr) return false;
   application.check();
@@ -499,7 +502,7 @@ void count_diff(const Place& place, std::uint32_t bytes) REQUIRES(application) {
   }
 }
 
-/// Companions may not change the pages of which this process's acquire is about to drop the node's copies. Their
+/// Local peers may not change the pages of which this process's acquire is about to drop the node's copies. Their
 /// service threads shut them, while their application threads cannot: this process holds the node.
 void shut_local_peers() REQUIRES(application) {
   const std::uint32_t first = index_of(own_node()) * self.layout.threads_per_node;
@@ -574,7 +577,7 @@ class Diffs {
       if (place->address == 0 || is_arriving(place->address)) continue;
       if (const EncodedDiff diff = encode(*place); diff.change) use(*place, diff);
     }
-    // Those without changes are gone already; this one forgets what was noted of the others.
+    // Twins without changes are gone already; this forgets what was noted of the others.
     pages.flush(self.process, sync);
   }
 
@@ -601,8 +604,8 @@ class Diffs {
 };
 Diffs diffs GUARDED_BY(application);
 
-/// The caller holds the node, so no companion goes on while changes are still on their way. Precondition: late ones are
-/// at home. What a service thread sent on another connection must not come after what changed since.
+/// The caller holds the node, so no local peer goes on while changes are still on their way. Precondition: late ones
+/// are at home. What a service thread sent on another connection must not come after what changed since.
 void flush_held(Sync sync, bool are_local_peers_shut = false) REQUIRES(application, node().mutex) {
   if (self.layout.threads_per_node == 1) {
     diffs.count_early();
@@ -648,12 +651,12 @@ void drop_stack_copies(std::span<const std::uintptr_t> kept) {
   shut_copies();
 }
 
-/// By a synchronisation between barriers.
+/// The copies that a synchronisation between barriers concerns.
 Concerned concerned_copies() REQUIRES(application, node().mutex) {
   return node().copies.concerned(common_single_writer_mode());
 }
 
-/// At a barrier of the team: what becomes of the node's pages. False if a companion has seen to it, or will.
+/// Applies a team's barrier to the node's pages. False if a local peer has done so, or will.
 bool begin_interval_of_node() REQUIRES(application, node().mutex) {
   if (has_notices()) return end_epoch();
   if (index_of(self.process) % self.layout.threads_per_node != 0) return false;
@@ -748,8 +751,8 @@ void flush(Sync sync, const Grant* granted) {
     diffs.count_early();
     diffs.send();
   } else if (sync == Sync::barrier || (sync == Sync::gang && !are_all_in_single_writer_mode())) {
-    // A companion may have stored it, and tells others by a plain store: it must not find its change sent by this
-    // thread, and yet not at home.
+    // A local peer may have stored it, and may announce it to others by a plain store: it must not find its change sent
+    // by this thread, and yet not at home.
     const NodeGuard guard;
     await_late_diffs();
     flush_held(sync);

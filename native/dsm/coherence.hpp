@@ -31,7 +31,7 @@ struct Fetched {
   std::array<Place, 1 + most_prefetch> places;
   std::size_t count = 1;
 };
-/// The page, and the following ones that `wants` wants: called with a page and where it is.
+/// The page, and those of the following ones for which `wants`, called with a page and its address, is true.
 template <typename Wants>
 Fetched with_following(const Place& place, Wants wants) REQUIRES(application, node().mutex) {
   Fetched fetched{{place}};
@@ -59,30 +59,30 @@ struct Grant {
   std::uint64_t number = 0;
 };
 /// Sends the diffs of this process's changed pages home, as the rule of `sync` says, and returns when they are applied.
-/// `granted`, for the log: the lock that this flush belongs to.
+/// `granted`: the lock that this flush belongs to, for the log.
 void flush(Sync sync, const Grant* granted = nullptr) REQUIRES(application) EXCLUDES(node().mutex);
-/// The same for these pages of a block alone, as it goes: what was in it is found in the next block there.
+/// Flushes these pages of a block that is freed: the next block there shows what was in it.
 void flush_pages(std::uintptr_t begin, std::uint64_t pages) REQUIRES(application) EXCLUDES(node().mutex);
 /// Sends a diff with its twin's words, and returns when it is applied.
 void send_diff(const Place& place, const std::byte* diff, const std::byte* twin_words, const EncodedDiff& encoded)
     REQUIRES(application);
-/// Drops copies as the rule of `sync` says. Precondition: everything is flushed. (Under JIAJIA those die that notices
-/// tell of: scopes.hpp.)
+/// Drops copies as the rule of `sync` says. Precondition: everything is flushed. (JIAJIA drops the copies that write
+/// notices name: scopes.hpp.)
 void drop(Sync sync) REQUIRES(application) EXCLUDES(node().mutex);
 
-/// This thread has met others by an operation of its own (models/page_sharing.hpp).
+/// Notes that this thread has met others by an operation of its own (models/page_sharing.hpp).
 void meet_others() REQUIRES(application) EXCLUDES(node().mutex);
-/// This process's part of change_single_writer_mode() (recalls.hpp).
+/// This process's part of change_single_writer_mode() (downgrades.hpp).
 void join_single_writer_mode(std::atomic<SingleWriterMode>& single_writer_mode, SingleWriterMode wanted)
     REQUIRES(application) EXCLUDES(node().mutex);
 /// The node's tables forget all copies. Precondition: all of its processes have shut them, and what they changed is on
 /// its way.
 void drop_all_copies() REQUIRES(node().mutex);
-/// The same for one copy, or for the right to write it.
+/// Drops one copy, or the right to write it.
 void downgrade_copy(PageId page, bool keeps_reading) REQUIRES(node().mutex);
 
-/// In flag mode, of stacks of other processes, which have them open for good (recalls.hpp): what was changed in their
-/// copies goes home; or the copies are dropped, if there are any.
+/// Copies of stacks in single-writer mode; their owners have them open for good (downgrades.hpp). The first function
+/// sends home what was changed in them, the second drops them, and returns whether there were any.
 void send_stacks_home() REQUIRES(application) EXCLUDES(node().mutex);
 bool refetch_stacks() REQUIRES(application) EXCLUDES(node().mutex);
 

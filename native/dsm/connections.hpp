@@ -15,7 +15,7 @@ struct Connections {
   std::vector<int> answering;
 };
 
-/// Lets others connect from here on, and tells the launcher where.
+/// Lets others connect from here on, and sends the launcher the address.
 void listen_for_others(const Welcome& welcome) REQUIRES(starting);
 /// Connects to all other processes, and waits until everybody is ready. `fingerprint` is equal in all processes that
 /// have the program and its libraries at the same addresses.

@@ -11,8 +11,8 @@
 ///     ping                      ->              are you alive?
 ///                               <-  pong
 ///                               <-  failed      (text) why this process ends the run; it exits with status 1
-///                               <-  lost_peer   (LostPeer) the same, where the reason is another process's: its
-///                                               connection is closed. The launcher looks for the reason there first
+///                               <-  lost_peer   (LostPeer) as failed, because another process's connection is
+///                                               closed. The launcher looks for the reason there first
 ///                               <-  page_events (PageEvents) what was logged since, if the launcher wants a log
 ///                               <-  regions     (RegionOrigins) process 0, of the program's regions, in their order
 ///                               <-  timed_events (TimedEvents) what was logged since, if the launcher wants a timeline
@@ -106,7 +106,7 @@ struct Welcome {
   std::uint32_t wants_page_log = 0;
   std::uint32_t wants_timeline = 0;
   std::int32_t processor = -1;  ///< place among the host's processors of the one to run on; -1: the system chooses
-  std::uint8_t secret[secret_bytes] = {};  ///< random, new in each run; whoever connects must know it
+  std::uint8_t secret[secret_bytes] = {};  ///< random, new in each run; a connection begins with it
   char listen_host[64] = {};  ///< tcp: IPv4 address to listen on, "127.0.0.1" unless the user said otherwise
 };
 
@@ -129,9 +129,9 @@ struct PageEvent {
     give,     ///< flushes before it gives a lock back
     leave,    ///< goes on behind a barrier of the team
   };
-  /// Where a reading of the clock was, by what its process was at then.
+  /// Place of a reading of the clock, by the process's last event.
   enum class AsOf : std::uint32_t {
-    now,      ///< where it hears of it
+    now,      ///< where it learns of it
     arrival,  ///< at its last `barrier` of the team
     leaving,  ///< at its last `leave` before that
   };
@@ -145,11 +145,11 @@ struct PageEvent {
   FaultKind fault{};  ///< of JIAJIA: that has the number of jiajia::FaultKind
 };
 
-/// What a process did from when to when, in nanoseconds of the machine's monotonic clock.
+/// An action of a process with its begin and end, in nanoseconds of the machine's monotonic clock.
 struct TimedEvent {
   enum class Kind : std::uint8_t {
     state,        ///< the application thread's; one may lie within another, and counts instead of it
-    fault,        ///< the same. object: region; value: page
+    fault,        ///< a state, too. object: region; value: page
     asks,         ///< sends a message at `begin`. object: to whom; value: payload, bytes
     is_asked,     ///< has got it at `begin`. object: from whom
     answers,      ///< as `asks`, of an answer
@@ -178,7 +178,7 @@ constexpr std::uint64_t calls_of(std::uint64_t calls_with_rank) {
   return calls_with_rank & ((std::uint64_t{1} << 56) - 1);
 }
 
-/// What identifies a region that the program made.
+/// The origin of a region that the program made, by which others recognise it.
 struct RegionOrigin {
   std::uint64_t bytes = 0;    ///< asked for
   std::uint64_t address = 0;  ///< of arrays that the program placed: in the program file's own addresses
@@ -194,7 +194,7 @@ struct LostPeer {
 
 struct ProcessEnded {
   std::uint32_t process = 0;
-  std::int32_t wait_status = 0;  ///< as waitpid tells it
+  std::int32_t wait_status = 0;  ///< as waitpid returns it
 };
 
 /// The run of one process. Both tallies are differences: `now_ns` is the part's duration. The program's exit status is

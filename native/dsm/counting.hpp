@@ -1,5 +1,5 @@
-/// What this process counts: its application thread counts what it asks of others, the thread that handles a request
-/// what it does for others.
+/// This process's counts. Its application thread counts what it asks of others, the thread that handles a request what
+/// it does for others.
 #pragma once
 
 #include "models/jiajia/messages.hpp"
@@ -12,7 +12,7 @@ namespace sdsm::dsm {
 inline constinit Tally asked GUARDED_BY(application){};
 inline constinit Tally served GUARDED_BY(handling){};
 
-/// As in Result.
+/// Tasks, as Result has them.
 struct TasksRun {
   std::uint64_t count = 0;
   std::uint64_t regions = 0;
@@ -41,7 +41,7 @@ inline void count_message(ProcessId to, jiajia::MessageKind kind, Bytes bytes) R
   count_message_of_kind(to, static_cast<std::size_t>(kind), static_cast<std::uint64_t>(bytes.count));
 }
 
-/// Counts what the service thread sends of this process's changes.
+/// Counts a diff of this process's changes that the service thread sends.
 inline void count_late_diff(ProcessId home, std::uint64_t bytes) REQUIRES(handling) {
   ++served.diffs;
   served.diff_bytes += bytes;

@@ -135,7 +135,7 @@ Runs encode_blocks(Runs runs, const std::byte* page, std::byte* twin, const Word
 #pragma GCC push_options
 #pragma GCC target("avx512f,avx512vpopcntdq,bmi,bmi2,lzcnt,popcnt")
 
-/// The same by whole cache lines: no step depends on which words have changed, only on whether any has, or all have.
+/// Encodes whole cache lines: no step depends on which words have changed, only on whether any has, or all have.
 Runs encode_lines(Runs runs, const std::byte* page, std::byte* twin, const Words& among) {
   using Line [[gnu::vector_size(64)]] = std::uint32_t;
   const Line lanes{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
@@ -194,7 +194,7 @@ Runs encode_lines(Runs runs, const std::byte* page, std::byte* twin, const Words
 
 #pragma GCC pop_options
 
-/// What is written at once reaches beyond a diff's end by less than this.
+/// Room beyond a diff's end for what is written at once.
 constexpr std::size_t overrun = 64;
 static_assert(8 + 4 * (words_per_page + 1) + overrun <= most_diff_bytes(least_page.count),
               "a run more is a word less, as one that did not change lies between two");
@@ -245,7 +245,7 @@ struct MergedWord {
   bool is_torn = false;      ///< others have changed some of these, and the whole word is stored in spite of that
 };
 
-/// Of a word that is `current` at home.
+/// Merges a change into a word that is `current` at home.
 MergedWord merge(std::uint32_t current, std::uint32_t now, std::uint32_t before) {
   const std::uint32_t changed = nonzero_bytes(now ^ before);
   const std::uint32_t overlap = changed & nonzero_bytes(current ^ before) & nonzero_bytes(current ^ now);
@@ -253,9 +253,9 @@ MergedWord merge(std::uint32_t current, std::uint32_t now, std::uint32_t before)
   return {(changed >> 7) * 0xff, false};
 }
 constexpr std::size_t word_bytes = 4;
-/// Stores a word, or two, at once: the home's own thread may be looking at a variable of that size, and must not find
-/// half of a change. Bytes that do not change stay as they are: it may be writing them. Returns whether the first word,
-/// or the second one, is torn.
+/// Stores a word, or two, at once: the home's own thread may be reading a variable of that size, and must not find half
+/// of a change. Bytes that do not change stay as they are: it may be writing them. Returns whether the first word, or
+/// the second one, is torn.
 template <typename Words>
 std::array<bool, sizeof(Words) / word_bytes> store_words(std::byte* home, const std::byte* now,
                                                          const std::byte* before) {

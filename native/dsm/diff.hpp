@@ -1,7 +1,7 @@
 /// Diffs as they travel. A diff is the page's address (8 bytes), then for each run of changed words its place from
 /// there on and its length in words (2 bytes each) and the new words, as models/diff.hpp counts them. The twin's words
-/// travel with it, uncounted. They show the home which bytes of a word changed, so two processes may change different
-/// bytes of one word, and whether somebody else has changed the same bytes meanwhile.
+/// travel with it, uncounted. They show the home which bytes of a word changed, so that two processes may change
+/// different bytes of one word. They also show whether somebody else has changed the same bytes meanwhile.
 #pragma once
 
 #include <cstddef>
@@ -37,7 +37,7 @@ struct EncodedDiff {
 EncodedDiff encode_diff(std::uint64_t address, const std::byte* page, std::byte* twin, DiffBuffer& buffer,
                         std::uint32_t parts = 1);
 
-/// The same on any x86-64 processor; encode_diff uses AVX-512 where there is one.
+/// encode_diff() for any x86-64 processor; encode_diff() itself uses AVX-512 where there is one.
 EncodedDiff encode_diff_anywhere(std::uint64_t address, const std::byte* page, std::byte* twin, DiffBuffer& buffer,
                                  std::uint32_t parts = 1);
 

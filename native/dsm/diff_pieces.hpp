@@ -1,4 +1,4 @@
-/// A diff travels in pieces of what a message holds, one after another.
+/// Splits a diff into pieces that fit into messages, which travel one after another.
 #pragma once
 
 #include <algorithm>
@@ -11,12 +11,12 @@
 
 namespace sdsm::dsm {
 
-/// The twin's words that have gone with the first `sent` bytes of a diff: each piece takes its share of them.
+/// Bytes of the twin's words that travel with the first `sent` bytes of a diff: each piece takes its share of them.
 inline std::uint32_t twin_share(const EncodedDiff& encoded, std::uint32_t sent) {
   return static_cast<std::uint32_t>(std::uint64_t{encoded.twin_bytes()} * sent / encoded.bytes);
 }
 
-/// Calls `send` with the head and the payload of each.
+/// Calls `send` with the head and the payload of each piece.
 template <typename Send>
 void for_each_piece(const std::byte* diff, const std::byte* twin_words, const EncodedDiff& encoded,
                     Send send) NO_THREAD_SAFETY_ANALYSIS {

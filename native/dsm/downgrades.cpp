@@ -47,7 +47,7 @@ struct Answer {
 struct Downgrades {
   std::vector<DowngradeRequest> put_off;
   std::vector<Answer> answers;      ///< in their order
-  std::vector<ProcessId> entering;  ///< that wait until this process is in flag mode
+  std::vector<ProcessId> entering;  ///< that wait until this process is in single-writer mode
   SingleWriterMode entered{};       ///< in which they are
   bool enters = false;              ///< the process has yet to be counted among those of the node that are in it
   bool has_put_off = false;
@@ -63,10 +63,10 @@ struct Kept {
 constinit Kept kept GUARDED_BY(node().mutex);
 
 constinit std::atomic<SingleWriterMode> single_writer_mode = SingleWriterMode::off;
-/// In which all are.
+/// The mode of all processes.
 constinit SingleWriterMode common_mode GUARDED_BY(application) = SingleWriterMode::off;
 constinit bool are_peers_here GUARDED_BY(application) = false;
-/// The thread came to a place where the program waits when it had no company.
+/// The thread came to a place where the program waits when no other thread ran.
 constinit bool is_wait_due GUARDED_BY(application) = false;
 
 bool is_asked_for(std::uintptr_t page) REQUIRES(node().mutex) {
@@ -82,7 +82,7 @@ auto find_downgrading(std::uintptr_t page) REQUIRES(node().mutex) {
                       [&](const Downgrading& downgrading) { return downgrading.address == page; });
 }
 
-/// Companions have sent changes that are not at home yet. They go by other connections, so what has changed since in
+/// Local peers have sent changes that are not at home yet. They go by other connections, so what has changed since in
 /// the same places might come before them.
 bool local_peers_send() REQUIRES(handling) {
   return node().late_diffs > downgrades.late_diffs;
@@ -169,7 +169,7 @@ bool try_downgrade(DowngradeRequest& request) REQUIRES(handling) {
   return true;
 }
 
-/// Nothing else may be done meanwhile: the thread that stands still may hold any lock of this process, as for sending.
+/// Nothing else may be done meanwhile: the stopped thread may hold any lock of this process, as for sending.
 EncodedDiff encode_whole(const Place& place, const Range& range, bool is_open_stack, DiffBuffer& buffer)
     REQUIRES(node().mutex) {
   std::optional<StopTheWorld> nobody_stores;
@@ -198,7 +198,7 @@ void send_late_diffs(bool of_stacks_only) {
   }
 }
 
-/// The node is in flag mode when what it has changed is at home: then its processes ask homes for pages again.
+/// The node is in single-writer mode when what it has changed is at home: then its processes ask homes for pages again.
 void count_entry() REQUIRES(handling, node().mutex) {
   downgrades.enters = false;
   ++node().in_single_writer_mode;

@@ -1,6 +1,6 @@
 /// An emulated network: a cable from every node to one switch that stores and forwards, full duplex, as
-/// sim/queue_network.cpp has it. A message is really sent at once and carries a ticket; its receiver does not look at
-/// it before the ticket's time.
+/// sim/queue_network.cpp has it. A message is really sent at once and carries a ticket; its receiver does not take it
+/// before the ticket's time.
 #pragma once
 
 #include <atomic>
@@ -35,7 +35,7 @@ struct EmulatedCable {
   MessageUnderway underway[most_messages_underway];  ///< in the order in which they come to the switch
 };
 
-/// What all processes know of the network.
+/// The network's state, which all processes share.
 struct EmulatedWires {
   program::Mutex mutex;                     ///< shared between processes
   std::atomic<std::uint32_t> is_measuring;  ///< 0: the measured region is still to come, and nothing is delayed
@@ -48,7 +48,7 @@ struct EmulatedNetwork {
   Framing framing{};
 };
 
-/// Precondition: zeros. `at_once`: without waiting for the measured region.
+/// Initialises the state. Precondition: zeros. `at_once`: delays begin without waiting for the measured region.
 inline void prepare_wires(EmulatedWires& wires, bool at_once) {
   wires.is_measuring = at_once ? 1 : 0;
   // Processes end while the others go on, and may do so anywhere.
@@ -58,20 +58,20 @@ inline void prepare_wires(EmulatedWires& wires, bool at_once) {
 /// Delays messages between nodes from here on.
 void start_emulated_network(const EmulatedNetwork& network, EmulatedWires& wires) REQUIRES(program::starting);
 
-/// Whether messages and computing are delayed: so from the beginning of the measured region on.
+/// Whether messages and computing are delayed, as they are from the beginning of the measured region on.
 bool is_emulating();
-/// The measured region begins.
+/// Notes that the measured region begins.
 void begin_emulating();
 
 /// Puts a message of `payload` bytes on the cables. Returns 0 without an emulated network, within a node, and for
 /// messages that the model does not know (0 bytes).
 Ticket put_on_wire(ProcessId to, Bytes payload);
 
-/// Before a message that has no answer: waits while as many are on their way to its node as would soon be too many. A
-/// real sender waits for room in its socket, too. The caller holds nothing that handling of messages needs.
+/// To be called before a message that has no answer. Waits while the messages on their way to its node would soon be
+/// too many. A real sender waits for room in its socket, too. The caller holds nothing that handling of messages needs.
 void await_room_on_wire(ProcessId to);
 
-/// When the message arrives at this process, as far as is known now. It may become later, but not earlier.
+/// When the message arrives at this process, as far as is known now. The time may grow, but not shrink.
 std::uint64_t arrival_of(Ticket ticket);
 /// Takes a message that has arrived off the cable.
 void take_from_wire(Ticket ticket);

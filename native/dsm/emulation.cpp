@@ -21,7 +21,7 @@ namespace {
 
 using program::end_run;
 
-/// What this process's application thread computes, by the trace.
+/// The computing of this process's application thread, by the trace.
 struct Schedule {
   const std::byte* begin = nullptr;
   const std::byte* end = nullptr;

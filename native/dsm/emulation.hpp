@@ -34,7 +34,7 @@ struct ScheduledTouch {
   Access access{};
   std::uint8_t reserved[3] = {};
 };
-/// The file begins with the places of each process's first interval, and the end of the last one's.
+/// The file begins with the place of each process's first interval, and the end of the last process's intervals.
 using SchedulePlace = std::uint64_t;
 
 void start_emulation(const Emulation& emulation) REQUIRES(starting);
@@ -42,17 +42,17 @@ void start_emulation(const Emulation& emulation) REQUIRES(starting);
 // The application thread's computing. Between begin_work and end_work it works off the next interval of its schedule.
 
 void begin_work() REQUIRES(application);
-/// At an event: waits until the interval's computing would be done.
+/// Waits, at an event, until the interval's computing would be done.
 void end_work(trace::EventKind kind) REQUIRES(application);
-/// What follows is no part of the schedule.
+/// The schedule ends here: what follows is no part of it.
 void end_schedule() REQUIRES(application);
-/// At a reading of the clock: whether it is an event. The schedule knows; without one it follows the tracer's rule.
+/// Whether a reading of the clock is an event. The schedule knows; without one it follows the tracer's rule.
 bool is_clock_event() REQUIRES(application);
 /// The thread has slept, so its next reading begins a row.
 void end_clock_row() REQUIRES(application);
-/// At a trap: waits until the computing before the touch would be done. `index` is the page's in its region.
+/// Waits, at a trap, until the computing before the touch would be done. `index` is the page's in its region.
 void reach_touch(std::uint32_t region, std::uint64_t index, Access access) REQUIRES(application);
-/// After a trap: the time since `since_ns`, and the trap itself, were no computing.
+/// Goes on after a trap: the time since `since_ns`, and the trap itself, were no computing.
 void resume_work(std::uint64_t since_ns) REQUIRES(application);
 
 }  // namespace sdsm::dsm

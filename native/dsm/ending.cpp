@@ -35,7 +35,7 @@ constinit Result worker_result GUARDED_BY(application);
   leave(0);
 }
 
-/// Of a thread of its own. `status`: the program's, in the pointer's place.
+/// Body of a thread of its own. `status`: the program's, in the pointer's place.
 void* end_impatiently(void* status) {
   constexpr unsigned patience_us = 2'000'000;
   usleep(patience_us);

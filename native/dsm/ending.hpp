@@ -21,21 +21,21 @@ inline constinit std::atomic<bool> is_ending = false;
 /// Whether this process runs its exit functions, and is not the initial one.
 inline constinit bool is_exiting GUARDED_BY(application) = false;
 
-/// Sends the launcher this process's result, with its log. Once, at the end.
+/// Sends the launcher this process's result, with its log. To be called once, at the end.
 void send_result(const Result& result) REQUIRES(application);
 
-/// This process has no more work: its result goes to the launcher, and it ends. For all but the initial process. Its
+/// Ends a process other than the initial one, when it has no more work, and sends its result to the launcher. Its
 /// account ends at `ended_ns`.
 [[noreturn]] void end_worker(std::uint64_t ended_ns, Dismissal dismissal) REQUIRES(application) EXCLUDES(handling);
 
-/// What end_worker() does after this process's exit functions. `status`: the program's, if one of them ended it.
+/// Ends the process after its exit functions, for end_worker(). `status`: the program's, if one of them ended it.
 [[noreturn]] void end_exit_functions(std::optional<int> status) REQUIRES(application) EXCLUDES(handling);
 
 /// Process 0's application thread ends the program, on behalf of another thread.
 [[noreturn]] void end_initial(ExitKind kind, int status) REQUIRES(application);
 
 /// Process 0, any thread: ends the program without its exit functions if the application thread does not come to
-/// end_initial() soon: it may wait for something that the thread which ended the program holds.
+/// end_initial() soon. It may wait for something that the thread which ended the program holds.
 void end_without_initial_thread(int status);
 
 }  // namespace sdsm::dsm

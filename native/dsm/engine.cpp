@@ -1,4 +1,4 @@
-/// The rest of what the front end asks of the engine: work-sharing, locks and the clock.
+/// The engine's work-sharing, locks and clock (native/gomp/engine.hpp).
 #include "native/gomp/engine.hpp"
 
 #include "models/jiajia/courses.hpp"
@@ -26,7 +26,7 @@ using namespace program;
 
 namespace {
 
-/// Shared counters live in DSM pages, as Omni's do. Volatile, because each look at them is a protocol event.
+/// Shared counters live in DSM pages, as Omni's do. Volatile, because each access is a protocol event.
 template <typename State>
 volatile State& on_page(AdministrativePage page) {
   static_assert(sizeof(State) <= page_payload.count);
@@ -38,9 +38,10 @@ struct SingleState {
 };
 
 struct LoopState {
-  std::uint64_t construct;  ///< plus 1. Who finds a later one knows that all iterations of its own loop are taken
+  std::uint64_t construct;  ///< plus 1. A thread that finds a later one knows that all iterations of its own loop are
+                            ///< taken
   std::uint64_t taken;
-  std::uint64_t polls;  ///< every look changes the page
+  std::uint64_t polls;  ///< every poll changes the page
 };
 
 struct CopiedState {

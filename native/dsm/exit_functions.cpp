@@ -1,5 +1,5 @@
-/// Functions that are to run when the program exits: handlers of atexit, and destructors of objects that live until
-/// then. The C library keeps those that a process has registered.
+/// Functions that run at the program's exit: handlers of atexit, and destructors of objects that live until then. The C
+/// library keeps those that a process has registered.
 #include "native/dsm/exit_functions.hpp"
 
 #include <utility>
@@ -19,7 +19,7 @@ using namespace sdsm;
 using namespace sdsm::dsm;
 using program::NextFunction;
 
-/// What objects of this library are registered with.
+/// The handle with which objects of this library are registered.
 extern "C" [[gnu::visibility("hidden")]] void* __dso_handle;
 /// Itanium C++ ABI, 3.3.6.3: runs what is registered, the last one first; of all libraries, if `library` is null.
 extern "C" void __cxa_finalize(void* library);

@@ -6,15 +6,15 @@
 
 namespace sdsm::dsm {
 
-/// What has been registered in this process.
+/// Runs the functions that were registered in this process.
 void run_exit_functions() REQUIRES(application);
 
-/// From here on, the calling thread's regions are teams of one: the others work no more.
+/// Makes the calling thread's later regions teams of one: the others work no more.
 void leave_no_teams();
 
-/// The initial thread exits: the functions that other threads have registered run before its own, as they are mostly
-/// about younger objects. The program's status, if one of them has ended it. Does nothing in the midst of a region,
-/// where the others are busy.
+/// Called by the initial thread at its exit: runs the functions that other threads have registered before its own, as
+/// they are mostly about younger objects. Returns the program's status, if one of them has ended it. Does nothing in
+/// the midst of a region, where the others are busy.
 std::optional<int> have_others_exit() REQUIRES(application) EXCLUDES(handling);
 
 }  // namespace sdsm::dsm

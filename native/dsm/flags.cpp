@@ -40,7 +40,7 @@
 namespace sdsm::dsm {
 namespace {
 
-/// Where a thread was, and a hash of what it had in registers and at the top of its stack.
+/// A thread's place, and a hash of its registers and of the top of its stack.
 struct Sample {
   std::uint64_t place = 0;
   std::uint64_t contents = 0;
@@ -72,7 +72,7 @@ Sample sample_of(const greg_t* registers) {
   return {static_cast<std::uint64_t>(registers[REG_RIP]), hash};
 }
 
-/// Nothing has changed since some other look, and no event of the protocol has come between.
+/// Whether nothing has changed since an earlier sample, and no event of the protocol has come between.
 bool waits(const greg_t* registers) REQUIRES(application) {
   if (samples.events != events_so_far()) samples = {.ring = {}, .next = 0, .events = events_so_far()};
   const Sample now = sample_of(registers);
@@ -83,10 +83,10 @@ bool waits(const greg_t* registers) REQUIRES(application) {
   return false;
 }
 
-/// How a wait was found: by turns that are alike, or as another thread has changed what this one looks at.
+/// How a wait was found: by iterations that are alike, or as another thread has changed what this one loads.
 enum class FoundBy : bool { turns, change };
 
-/// JIAJIA hands nothing on meanwhile. A thread that looks at a clock again and again seems to wait, too, so it may.
+/// JIAJIA hands nothing on meanwhile. A thread that reads a clock again and again seems to wait, too, so it may go on.
 void tell_of_wait(FoundBy found) REQUIRES(application) {
   constexpr unsigned long_enough = 250;  // half a second
   static unsigned times = 0;
@@ -187,7 +187,7 @@ std::uint64_t value_of(const std::byte* view) {
   return value;
 }
 
-/// Companions' stores are seen without a message.
+/// Local peers' stores are seen without a message.
 bool may_rest() {
   return self.layout.threads_per_node == 1 && !has_processors(2);
 }
@@ -225,8 +225,8 @@ void rest_until_change(std::uint64_t signals) REQUIRES(application) {
   }
 }
 
-/// What a loop that waits may call. Under JIAJIA nothing, as there a look ends the run, and a library's threads look
-/// now and then for what came long ago.
+/// Functions that a waiting loop may call. Under JIAJIA none, as a poll ends the run there, and a library's threads
+/// poll now and then for what came long ago.
 program::Pauses pauses_of(const dl_phdr_info& object) {
   program::Pauses pauses;
   if (plays_jiajia()) return pauses;
@@ -359,7 +359,7 @@ bool take_rest_trap(ucontext_t& machine) {
     if (!come_to_load(loop.load, variable)) rest.turn = Turn::none;
   } else {
     rest.turn = Turn::none;
-    // Who had to wait here may have to again.
+    // A thread that had to wait here may have to again.
     if (std::exchange(rest.has_rested, false)) lay_traps({loop.load});
   }
   return true;

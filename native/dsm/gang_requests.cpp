@@ -22,7 +22,7 @@ struct OpenDivision {
   GangDivision how;
   std::vector<ProcessId> members;  ///< that have divided so far
 };
-/// By keys: gangs that some member has yet to leave, and divisions that some has yet to make.
+/// State by keys: gangs that some member has yet to leave, and divisions that some has yet to make.
 struct GangHandlers {
   std::map<std::uint64_t, GangHandler> gangs;
   std::map<std::uint64_t, OpenDivision> divisions;

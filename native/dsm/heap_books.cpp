@@ -15,7 +15,8 @@ namespace {
 
 struct FreedBlocks {
   bool must_wait = false;                                                 ///< inside of a parallel region
-  std::map<std::pair<ProcessId, std::size_t>, std::vector<void*>> small;  ///< by who freed them, and by their room
+  std::map<std::pair<ProcessId, std::size_t>, std::vector<void*>> small;  ///< by the process that freed them, and by
+                                                                          ///< their room
   std::vector<void*> large;                                               ///< of whole pages
 };
 FreedBlocks freed GUARDED_BY(heap::books_lock);

@@ -1,4 +1,4 @@
-/// Who this process is. Fixed before the program begins.
+/// This process's identity and options, fixed before the program begins.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-/// What a thread of libgomp has from the one that began the region for which it was created: how it rounds and whether
-/// it takes denormal numbers for zero (gcc's -ffast-math decides that once, at the program's start), and which signals
-/// wait. Processes have neither from each other.
+/// What a libgomp thread inherits from the thread that creates it, and processes do not inherit from each other: how it
+/// rounds, whether it takes denormal numbers for zero (gcc's -ffast-math decides that once, at the program's start),
+/// and which signals wait.
 #pragma once
 
 #include <sys/stat.h>
@@ -36,7 +36,7 @@ struct Inherited {
   }
 };
 
-/// What threads have together, as it was when the initial thread began a region: what it has set before holds for all.
+/// State that threads share, as the initial thread left it when it began a region.
 struct ProcessState {
   std::uint32_t version = 0;  ///< counts the changes
   mode_t file_mask = 0;       ///< umask
@@ -46,7 +46,7 @@ struct ProcessState {
   /// Before the program begins: all processes start with the same.
   static void begin() REQUIRES(application);
   static const ProcessState& of_initial() REQUIRES(application);
-  /// What has changed since the last time: else, what threads have set themselves stays.
+  /// Sets what has changed since the last time. The rest stays as this process's thread has set it.
   void give_to_this_process() const REQUIRES(application);
 };
 

@@ -1,6 +1,7 @@
 /// Pages of 4096 times a power of two bytes (models/page_size.hpp). A page lies in a slot: memory that is aligned to
-/// the size of a page, and as long. Of that a page is what one region has, in parts of 4096 bytes, which the machine
-/// protects: arrays that are placed lie amid the globals. A page's address is that of its first part.
+/// the size of a page, and as long. A page is the part of a slot that one region has, as arrays that are placed lie
+/// amid the globals. It consists of parts of 4096 bytes, which the machine protects. A page's address is that of its
+/// first part.
 #pragma once
 
 #include <bit>
@@ -13,7 +14,7 @@
 
 namespace sdsm::dsm {
 
-/// In bytes, of a page.
+/// Bytes of a page.
 inline std::size_t shared_page_bytes() {
   return self.page_bytes;
 }
@@ -58,7 +59,7 @@ void for_each_piece_of(std::uintptr_t address, Parts parts, Use use) {
 /// The bytes of the slot that holds `address`, as a message carries them; `room` holds them where the node's memory
 /// ends amid the slot.
 const std::byte* slot_content(std::uintptr_t address, std::byte* room);
-/// Puts what is the page's of them into the node's memory.
+/// Puts those of the slot's bytes that are the page's into the node's memory.
 void take_content(std::uintptr_t address, Parts parts, const std::byte* slot);
 
 }  // namespace sdsm::dsm

@@ -59,7 +59,7 @@ std::optional<Welcome> meet_launcher() {
 
 std::string receive_from_launcher(FrameKind wanted) {
   FrameHead head;
-  // A launcher that is gone, or wants this process gone, leaves nobody to tell.
+  // The launcher is gone, or wants this process gone: nobody would read a message.
   if (!receive_all(self.control, &head, sizeof head)) leave(1);
   if (head.kind != wanted || head.bytes > most_frame_bytes) end_run({"the launcher says something unexpected"});
   std::string payload(head.bytes, '\0');

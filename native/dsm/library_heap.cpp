@@ -16,7 +16,7 @@ extern "C" void* __libc_malloc(std::size_t);
 namespace sdsm::dsm {
 namespace {
 
-/// Of addresses, for each process: 256 of them take a thousandth of what there is.
+/// Address space of each process's library: 256 of them take a thousandth of what there is.
 constexpr std::uintptr_t bytes_each = std::uintptr_t{4} << 30;
 constexpr std::size_t least_step = std::size_t{1} << 20;
 /// Where process 0's begin; those of the others follow.

@@ -1,5 +1,5 @@
-/// What the C library allocates for itself (streams, locales) is each process's own. It lies at other addresses in each
-/// process, so that another one's is never taken for the own.
+/// The C library's own allocations (streams, locales), which are private to each process. They lie at different
+/// addresses in each process, so that none takes another's for its own.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,8 @@
 
 namespace sdsm::dsm {
 
-/// From here on the C library allocates where no other process does. Before threads begin; `process` counts from 0.
+/// Makes the C library allocate where no other process does. To be called before threads begin; `process` counts from
+/// 0.
 void keep_library_heap_apart(std::uint32_t process) REQUIRES(program::starting);
 
 /// The process whose C library may have allocated memory at `address`; -1 if none has any there.

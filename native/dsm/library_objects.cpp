@@ -34,7 +34,7 @@ void pass_event(trace::EventKind kind) REQUIRES(application) {
 }
 void note_taken(NamedLock& lock, Demand demand) REQUIRES(application) {
   if (demand.is_exclusive()) lock.depth = 1;
-  // Of a mutex nothing, if the work ended before.
+  // A mutex has no event if the work ended before.
   pass_event(demand == engine::mutex_demand ? trace::EventKind::acquire : trace::EventKind::take);
 }
 

@@ -1,4 +1,4 @@
-/// Locks of the program by the addresses of their objects.
+/// Numbers the program's locks by the addresses of their objects.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct NamedLock {
 
 /// The lock at an address. Process 0 gives it a number at its first use anywhere.
 NamedLock& lock_named(trace::LockClass lock_class, const void* address) REQUIRES(application);
-/// The same; null if this process has not used it yet.
+/// The lock at an address; null if this process has not used it yet.
 NamedLock* known_lock(trace::LockClass lock_class, const void* address) REQUIRES(application);
 
 }  // namespace sdsm::dsm

@@ -27,7 +27,7 @@ struct Waiter {
 /// A lock, or an object of native/pthreads/engine.hpp.
 struct Lock {
   Numbers numbers;
-  ProcessId holder{};  ///< who took it last
+  ProcessId holder{};  ///< the last one
   std::uint64_t grants = 0;
   std::deque<Waiter> queue;
   std::vector<ProcessId> enlisted;

@@ -34,14 +34,14 @@ constinit MeasuredRegion measured GUARDED_BY(application);
 struct LastMeetings {
   Tally arrival{};
   Tally leaving{};
-  /// Of the initial thread: its processor time, as the machine's other work must not decide what is nearer.
+  /// Processor time of the initial thread, as the machine's other work must not decide what is nearer.
   std::uint64_t leaving_processor_ns = 0, first_reading_processor_ns = 0, reading_processor_ns = 0;
 };
 constinit LastMeetings last_meetings GUARDED_BY(application);
 
 using AsOf = PageEvent::AsOf;
 
-/// The account as it was at `ns`: this thread may have been charged since, before it heard of the reading.
+/// The account as it was at `ns`: this thread may have been charged since, before it learnt of the reading.
 Tally tally_when(std::uint64_t ns) REQUIRES(application) EXCLUDES(handling) {
   Tally taken = tally_at(ns);
   const auto& ring = last_charges.ring;
@@ -104,7 +104,7 @@ void note_clock(const ClockCalls& calls, AsOf moment) REQUIRES(application) EXCL
   const std::uint64_t known = clock.count.load(std::memory_order_relaxed);
   const bool is_of_new_clock = calls_of(known) == 0 || rank_of(calls.count) > rank_of(known);
   if (is_of_new_clock && calls_of(calls.count) > 1 && moment != AsOf::now && calls.is_first_behind_barrier) {
-    // Of several readings since it heard of any, the time of the last one alone is known.
+    // Of several readings since the last news, only the last one's time is known.
     measured.begin = last_meetings.leaving;
     log_reading(with_rank(1, rank_of(calls.count)), AsOf::leaving);
   } else if (is_of_new_clock) {

@@ -1,5 +1,5 @@
-/// The measured region, between the initial thread's first and last reading of the clocks that bound it
-/// (trace::rank_of) as this process knows them, and what the process did in it and in all.
+/// Counts what the process did in the measured region and in all. The region lies between the initial thread's first
+/// and last reading of the clocks that bound it (trace::rank_of), as this process knows them.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@ struct ClockCalls {
   /// Whether that was nearer to the initial thread's last barrier than to the one that it has come to.
   bool is_behind_barrier = false;
 
-  /// The same of the first of its rank, if that was since the last barrier, too.
+  /// The same for the first reading of its rank, if that was since the last barrier, too.
   bool is_first_behind_barrier = false;
 
-  /// As a message says it.
+  /// The form in messages.
   std::uint64_t number() const {
     return count | (is_behind_barrier ? behind_barrier : 0) | (is_first_behind_barrier ? first_behind_barrier : 0);
   }
@@ -37,16 +37,16 @@ struct ClockCalls {
 };
 /// The calls that this process knows of. Any thread.
 ClockCalls clock_calls();
-/// This process learns how often the initial thread has called the clock. If that was within a parallel region, it
-/// bounds its own part where it came to the barrier at which it hears of that, or where it went on behind the one
-/// before, as was nearer for the initial thread. `waited_for_work`: it is out of the region.
+/// Notes how often the initial thread has called the clock, as a barrier's answer says. After a call within a parallel
+/// region this process bounds its own part where it came to that barrier, or where it left the one before: whichever
+/// was nearer for the initial thread. `waited_for_work`: it is out of the region.
 void note_clock_calls(const ClockCalls& calls, bool waited_for_work) REQUIRES(application) EXCLUDES(handling);
 void note_arrival() REQUIRES(application) EXCLUDES(handling);
 void note_leaving() REQUIRES(application) EXCLUDES(handling);
-/// The initial thread reads a clock.
+/// Notes that the initial thread reads a clock.
 void note_own_clock(trace::ClockSource source, std::uint64_t now_ns) REQUIRES(application) EXCLUDES(handling);
 
-/// What this process did until `ended_ns`. To be called at the end of the program.
+/// The result of this process, until `ended_ns`. To be called at the end of the program.
 Result result(std::uint64_t ended_ns = now_ns()) REQUIRES(application) EXCLUDES(handling);
 
 }  // namespace sdsm::dsm

@@ -1,6 +1,6 @@
-/// The node's memory has two views of one file, which the node's processes share: one where the program expects it,
-/// with the protection that the protocol wants, and one that the run-time may always read and write, as it serves
-/// requests while the program's view is protected.
+/// The node's memory: one file that the node's processes share, in two views. One is where the program expects it, with
+/// the protection that the protocol wants. The run-time may always read and write the other, as it serves requests
+/// while the program's view is protected.
 #pragma once
 
 #include <cstddef>
@@ -19,9 +19,9 @@ struct Range {
   std::byte* view = nullptr;               ///< the run-time's view of `begin`
   std::byte* twins = nullptr;              ///< room for the twin of each page, in place
   std::uint32_t* region_of = nullptr;      ///< by page; 0: not known here
-  std::uint32_t* first_toucher = nullptr;  ///< by page, of those that have one: its number + 1; 0: not known here
+  std::uint32_t* first_toucher = nullptr;  ///< by page: its number + 1; 0: none, or not known here
   std::uint8_t* opened = nullptr;          ///< by page: what opened_pages.cpp notes
-  std::uint16_t* parts = nullptr;          ///< by page: the same, of pages of several parts
+  std::uint16_t* parts = nullptr;          ///< by page: the same for pages of several parts
   std::uint64_t offset = 0;                ///< in the file
   bool is_heap = false;
 

@@ -1,4 +1,4 @@
-/// Which of this run-time's messages the protocol's model knows, and how long they are there.
+/// Which of this run-time's messages the protocol's model knows, and their lengths in the model.
 #pragma once
 
 #include "models/jiajia/messages.hpp"
@@ -12,7 +12,7 @@ inline bool is_modelled(const Head& head) {
   return plays_jiajia() ? jiajia_message(head.kind).has_value() : payload_of(head).count > 0;
 }
 
-/// Of a message that has not left yet: its payload by the model's sizes; 0 if the model knows no such message.
+/// The payload, by the model's sizes, of a message that has not left yet; 0 if the model knows no such message.
 inline Bytes modelled_payload(const Head& head) {
   if (!plays_jiajia()) return payload_of(head);
   const auto bytes = [](std::uint64_t count) { return Bytes{static_cast<std::int64_t>(count)}; };
@@ -25,7 +25,7 @@ inline Bytes modelled_payload(const Head& head) {
   }
 }
 
-/// What Head::ticket says of a message with so many notices before it leaves.
+/// Head::ticket of a message with so many notices before it leaves: its length in the model.
 inline std::uint64_t modelled_notices(jiajia::MessageKind kind, std::uint64_t notices, bool of_others = false) {
   Bytes payload{0};
   for (const jiajia::Message& message : jiajia::with_notices(kind, notices, of_others)) {

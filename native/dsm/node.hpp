@@ -1,5 +1,6 @@
-/// What the processes of a node share besides its memory: the states of its pages (models/scash/node_pages.hpp), the
-/// pages that are twinned and those on their way. One process uses it at a time.
+/// State that the processes of a node share besides its memory: the states of its pages (models/scash/node_pages.hpp),
+/// the pages that are twinned and those on their way. One process uses it at a time. Comments call the other processes
+/// of a node its local peers.
 #pragma once
 
 #include <pthread.h>
@@ -16,7 +17,7 @@
 
 namespace sdsm::dsm {
 
-/// A page as the protocol knows it, and where it is: at the same address in every process.
+/// A page as the protocol knows it, and its address, which is the same in every process.
 struct Place {
   PageId id;
   std::uintptr_t address = 0;  ///< of its first part; 0: the page is gone, and changes of it concern nobody
@@ -28,28 +29,28 @@ struct Place {
 struct Arriving {
   std::uintptr_t address = 0;
   bool has_copy = false;     ///< the node only wants to write it
-  bool is_of_stack = false;  ///< in flag mode, where others have to wait for it
+  bool is_of_stack = false;  ///< in single-writer mode, where others have to wait for it
 };
 struct Downgrading {
   std::uintptr_t address = 0;
   std::uint32_t shut_by = 0;  ///< processes
 };
 
-/// A thread's atomic operation, on its way to another node's page and back, where it may be overtaken.
+/// A thread's atomic operation on its way to another node's page and back; others may overtake it.
 struct Operating {
   ProcessId process{};
   std::uintptr_t address = 0;  ///< of the variable
-  std::uint64_t shown = 0;     ///< the home's operations that the node's copy of it may show since it began
+  std::uint64_t shown = 0;     ///< operations of the home that the node's copy may show since this one began
 };
 
-/// As the kernel counts them.
+/// An application thread by the kernel's numbers.
 struct ApplicationThread {
   std::uint32_t process = 0;
   std::uint32_t thread = 0;
-  char state_file[52] = {};  ///< in which the kernel tells whether it sleeps
+  char state_file[52] = {};  ///< where the kernel writes whether it sleeps
   std::atomic<bool> is_known = false;
-  std::atomic<bool> stands = false;   ///< still
-  std::atomic<bool> changes = false;  ///< what others stand still for
+  std::atomic<bool> stands = false;   ///< stopped
+  std::atomic<bool> changes = false;  ///< memory, while others are stopped
 };
 
 /// Memory at one address in all processes of the node. It only grows; a freed block serves later requests of its size.
@@ -70,7 +71,8 @@ class NodeArena final : public std::pmr::memory_resource {
   FreeBlock* free_[48] = {};  ///< by the power of two that the block's size is
 };
 
-/// Copies of others' stacks that companions leave to a process: it has lost them before it could use them.
+/// Copies of others' stacks that local peers leave to a process for a while, as it has lost them before it could use
+/// them.
 struct KeptStacks {
   ProcessId by{};
   std::uint64_t until_ns = 0;
@@ -90,17 +92,17 @@ struct Node {
   std::uint32_t in_single_writer_mode GUARDED_BY(mutex) = 0;    ///< processes of the node
   CopiesOfOthers<std::pmr::vector<Place>> copies GUARDED_BY(mutex);
   KeptStacks kept_stacks GUARDED_BY(mutex);
-  /// Other nodes use pages of this one in flag mode, or atomic operations have changed some: who opens one asks its
-  /// home.
+  /// Other nodes use pages of this one in single-writer mode, or atomic operations have changed some: a process asks
+  /// the home before it opens one.
   std::atomic<bool> shares_pages = false;
   std::atomic<std::uint32_t> put_off = 0;     ///< processes whose service threads wait until the tables are free
-  std::atomic<std::uint32_t> late_diffs = 0;  ///< of all its processes, that are not at home yet
+  std::atomic<std::uint32_t> late_diffs = 0;  ///< sent by its processes, and not at home yet
   std::atomic<std::uint64_t> stack_news = 0;  ///< how often (stack_news.hpp)
-  std::atomic<std::uint32_t> changing = 0;    ///< service threads for which application threads stand still
+  std::atomic<std::uint32_t> changing = 0;    ///< threads that stop the world
   ApplicationThread application_threads[most_processes]{};
-  std::uint64_t dropped_stack_news GUARDED_BY(mutex) = 0;  ///< of them, when its copies of stacks were last dropped
+  std::uint64_t dropped_stack_news GUARDED_BY(mutex) = 0;  ///< `stack_news` when its copies of stacks were last dropped
   std::uint64_t next_turn GUARDED_BY(mutex) = 0;           ///< of the log (page_log.hpp)
-  pthread_cond_t arrival;                                  ///< a page has arrived, or is given up
+  pthread_cond_t arrival;                                  ///< a page has arrived, or is downgraded
   std::atomic<bool> is_made = false;
 };
 
@@ -109,7 +111,7 @@ inline Node& node() {
   constexpr std::uintptr_t node_address = 0x1e0000000000;
   return *reinterpret_cast<Node*>(node_address);
 }
-/// Made by the node's first process. The others may use it once the processes have met.
+/// Makes the shared state, in the node's first process. The others may use it once the processes have met.
 void make_node() REQUIRES(starting);
 [[noreturn]] void end_before_node_is_made();
 

@@ -1,4 +1,5 @@
-/// What a manager of locks, flags and barriers knows of written pages under JIAJIA, and whom it has to tell.
+/// JIAJIA's write notices at the managers of locks, flags and barriers: who wrote which pages, and who still needs the
+/// notice.
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -38,9 +39,9 @@ struct NoticeHandler {
   jiajia::LockNotices locks;
   jiajia::BarrierNotices met;
   std::vector<Asker> asking;          ///< by process
-  std::map<PageId, ProcessId> homes;  ///< of pages, under Scope::lock, as those say who tell of them
+  std::map<PageId, ProcessId> homes;  ///< of pages, under Scope::lock, as the senders of notices give them
   Homes moved;                        ///< of all pages, at the barrier's manager
-  std::uint32_t barriers = 0;         ///< that have ended, as far as this process has heard
+  std::uint32_t barriers = 0;         ///< that have ended, as far as this process knows
 };
 NoticeHandler& handler() REQUIRES(handling) {
   static NoticeHandler handler;
@@ -69,8 +70,8 @@ std::vector<Notice> take_gathered(ProcessId from) REQUIRES(handling) {
   return notices;
 }
 
-/// Who has passed more barriers than this process knows of tells it so; who has passed fewer said it before the last
-/// one, at which everybody heard.
+/// A sender that has passed more barriers than this process knows brings the news. One that has passed fewer sent its
+/// notices before the last barrier, which has sent them to all.
 void hand_on(ProcessId from, const NoticeHead& head, const std::vector<Notice>& notices) REQUIRES(handling) {
   NoticeHandler& own = handler();
   NoticeHandler::Asker& asker = own.asking[index_of(from)];
@@ -121,8 +122,8 @@ void answer_with(ProcessId to, Head head, MessageKind message, const Notices& no
   answer(to, head, payload);
 }
 
-/// All processes are at a barrier: what everybody has to hear. Pages move now; who hears of it has them there before
-/// its thread goes on.
+/// Takes the notices for all, when all processes are at a barrier. Pages move now; a process that receives a move has
+/// the page there before its thread goes on.
 Notices end_scope_of_all() REQUIRES(handling) {
   NoticeHandler& own = handler();
   for (std::uint32_t i = 0; i < processes(); ++i) {
@@ -215,7 +216,7 @@ void answer_team(std::uint32_t size, const Head& head) {
       own.locks.release(team, ProcessId{i}, std::exchange(own.asking[i].arrived, {}));
     }
   }
-  // This process goes on last: by then everything is counted that it may look at.
+  // This process goes on last: by then everything is counted that it may read.
   for (std::uint32_t i = size; i-- > 0;) {
     answer_with(ProcessId{i}, head, MessageKind::BARRGRANT,
                 is_of_all ? of_all : notices_of(own.locks.grant(team, ProcessId{i})), size);

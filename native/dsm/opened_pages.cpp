@@ -12,7 +12,7 @@
 namespace sdsm::dsm {
 namespace {
 
-/// By address, since they were last protected.
+/// Pages opened since they were last protected, by address.
 struct OpenedPages {
   std::vector<std::uintptr_t> own;  ///< whose home is on this node
   std::vector<std::uintptr_t> copies;
@@ -31,14 +31,14 @@ struct OwnMemory {
 constinit OwnMemory own_at_start GUARDED_BY(starting);
 constexpr const OwnMemory& own = own_at_start;
 
-/// What Range::opened says of a page.
+/// Bits of Range::opened, by page.
 enum OpenedBits : std::uint8_t { listed = 1, writable = 2, readable = 4, was_writable = 8 };
 std::uint8_t& opened_bits(std::uintptr_t page) REQUIRES(node().mutex) {
   const Range* range = find_range(page);
   return range->opened[range->page_number(page)];
 }
 
-/// Of a page that has been opened.
+/// The parts of an opened page.
 Parts opened_parts(std::uintptr_t page) REQUIRES(node().mutex) {
   if (shared_page_bytes() == page_bytes) return 1;
   const Range* range = find_range(page);
@@ -108,7 +108,7 @@ void rest(std::vector<std::uintptr_t>& pages, Owner owner) REQUIRES(node().mutex
   pages.clear();
 }
 
-/// Whether the process may still read this copy. What it has forgotten of regions it looks up at the next access.
+/// Whether the process may still read this copy. The next access looks up forgotten regions.
 bool has_copy(std::uintptr_t page) REQUIRES(application, node().mutex) {
   const std::uint32_t id = region_number(*find_range(page), page);
   if (id == no_region) return false;
@@ -177,8 +177,8 @@ void open_at_rest(std::uintptr_t begin, std::uint64_t pages) {
   set_protection(begin, begin + pages * page_bytes, protection_of(resting(Owner::home, self.home_pages)));
 }
 
-/// What the node had to give up stays shut: the page's home may be a companion outside of the team, which goes on
-/// knowing who may write it.
+/// Pages that the node had to downgrade stay shut: the page's home may be a local peer outside of the team, which still
+/// lists who may write it.
 void forget_what_is_shut() REQUIRES(node().mutex) {
   std::erase_if(opened.own, [](std::uintptr_t page) REQUIRES(node().mutex) {
     std::uint8_t& bits = opened_bits(page);

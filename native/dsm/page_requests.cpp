@@ -34,7 +34,7 @@ struct Incoming {
   std::vector<std::byte> diff;  ///< as long as the longest so far
   std::vector<std::byte> twin_words;
 };
-/// By process; behind them, of the late ones.
+/// Incoming diffs by process, then late ones by process.
 constinit std::vector<Incoming> incoming GUARDED_BY(handling);
 
 Incoming& incoming_of(ProcessId from, const Head& head) REQUIRES(handling) {
@@ -51,7 +51,7 @@ std::byte* view_of(ProcessId from, std::uint64_t address, std::size_t bytes = pa
   return range->view_of(address);
 }
 
-/// What a page_reply carries of a page.
+/// Content of a page in a page_reply.
 const std::byte* content_of(ProcessId from, std::uint64_t address, std::byte* room) {
   view_of(from, address);
   return slot_content(address, room);
@@ -154,8 +154,8 @@ void operate_now(ProcessId from, std::uint64_t page, void* memory, const program
   });
 }
 
-/// Of the page in `slot` that is of the same region as `page`: what is known of pages is kept by their first parts. One
-/// of whose parts nothing is known here counts as changed.
+/// Whether the page in `slot`, of the same region as `page`, was changed. Lists keep pages by their first parts; a page
+/// whose parts are unknown here counts as changed.
 bool is_other_page_changed(std::uint64_t page, std::uint64_t slot) REQUIRES(handling) {
   const Range& range = *find_range(page);
   const WholePage other = page_at(range, slot, region_number(range, page));

@@ -20,7 +20,7 @@ PageTurns turns GUARDED_BY(handling);
 LostPages lost GUARDED_BY(node().mutex);
 /// Synchronisations that the thread had come to when it last wanted a page.
 constinit std::uint64_t seen_synchronisations GUARDED_BY(application) = 0;
-/// Of the thread's turn, by its clock; 0: it has none.
+/// End of the thread's turn, by its clock; 0: it has none.
 constinit std::uint64_t ends_ns GUARDED_BY(application) = 0;
 
 std::uint64_t needed_turn_ns(std::uintptr_t page) REQUIRES(application) EXCLUDES(node().mutex) {
@@ -43,7 +43,7 @@ void take_turn_for(std::uintptr_t page) {
   if (length_ns == 0 || now_ns() < ends_ns) return;
   constexpr std::uint64_t most_ns = 2'000'000;  // the one before may end earlier
   std::uint64_t begins_ns = no_end;
-  // Once only, and not for longer than it was told first: where many share a processor, its turn may be over before it
+  // It waits once only, for the time of the first answer: where many share a processor, its turn may be over before it
   // runs again.
   for (std::uint64_t now = now_ns(); now < begins_ns && ends_single_writer_mode_at_barrier(); now = now_ns()) {
     const std::uint64_t wait_ns = ask(keeper, {.kind = WireKind::turn_ask, .value = length_ns}).value;

@@ -1,5 +1,5 @@
-/// In flag mode that ends at the next barrier, threads that take pages from each other again and again take turns
-/// (models/page_turns.hpp).
+/// Turns of threads that take pages from each other again and again, in single-writer mode that ends at the next
+/// barrier (models/page_turns.hpp).
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 
 namespace sdsm::dsm {
 
-/// Another node gets a page, or the right to write it, that this process had.
+/// Notes that another node gets a page of this process's, or the right to write it.
 void note_lost_page(std::uintptr_t page) REQUIRES(node().mutex);
-/// Before the thread asks for the page: returns when the turn is its, if it needs one.
+/// Waits for the thread's turn, if it needs one, before it asks for the page.
 void take_turn_for(std::uintptr_t page) REQUIRES(application) EXCLUDES(node().mutex);
-/// Before the thread meets others.
+/// Ends the thread's turn before it meets others.
 void end_turn() REQUIRES(application);
-/// Process 0 keeps the list.
+/// Process 0, which keeps the list: answers.
 void serve_turns(ProcessId from, const Head& head) REQUIRES(handling);
 
 }  // namespace sdsm::dsm

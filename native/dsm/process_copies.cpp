@@ -89,10 +89,10 @@ struct Changed {
   EncodedDiff encoded;
 };
 
-/// Of several pages, encoded.
+/// The encoded changes of several pages.
 class Changes {
  public:
-  /// Those of the twinned pages that `is_wanted`, whose twins are renewed.
+  /// Finds the changes of the twinned pages that are `is_wanted`, and renews their twins.
   template <typename Wanted>
   void find(Wanted is_wanted) REQUIRES(application, node().mutex) {
     bytes_.clear();

@@ -1,5 +1,5 @@
-/// What the C library keeps for a process, where threads of one process would share it: each process has its own. What
-/// comes out differently without an error is told, once in a process.
+/// State that the C library keeps for a process: threads of one process would share it, but each process has its own.
+/// Warns once in a process of what comes out differently without an error.
 #include <atomic>
 #include <cstdlib>
 #include <cstring>

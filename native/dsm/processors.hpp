@@ -10,7 +10,7 @@
 
 namespace sdsm::dsm {
 
-/// Those that this host's processes of the run may use, or 0 until they have been counted.
+/// Processors that this host's processes of the run may use; 0 until they have been counted.
 inline constinit std::atomic<std::uint32_t> processors_counted = 0;
 
 inline std::uint32_t usable_processors() {
@@ -26,8 +26,8 @@ inline bool has_processors(std::uint32_t for_each) {
   return usable_processors() >= for_each * processes();
 }
 
-/// From here on this process's threads, also those to come, run on one of the processors that it may use: the one with
-/// this place among them, counted round. Where the system allows none of it, nothing changes.
+/// Binds this process's threads, also those to come, to one of the processors that it may use: the one with this place
+/// among them, counted round. Where the system does not allow it, nothing changes.
 inline void bind_to_processor(std::uint32_t place) {
   const std::uint32_t usable = usable_processors();
   cpu_set_t set;

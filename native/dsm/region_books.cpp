@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint32_t most_regions = std::uint32_t{1} << 22;
 
-/// By id. A page's number says that the region is there: it is stored behind it.
+/// Regions by id. A page's number is stored after its region, so the region is there.
 constinit RegionInfo* regions_at_start GUARDED_BY(starting) = nullptr;
 constexpr RegionInfo* const& regions = regions_at_start;
 
@@ -33,7 +33,7 @@ void name_pages(std::uintptr_t begin, std::uint64_t pages, std::uint32_t id) {
   }
 }
 
-/// What process 0 has told. Or forgets it: id is no_region.
+/// Names pages as process 0 has answered. Or forgets them: id is no_region.
 void name_known(const KnownRegion& known, std::uint32_t id) {
   name_pages(known.begin, known.pages, id);
   for (const WholePage& page : {known.first, known.last}) {
@@ -150,7 +150,7 @@ void set_region_pages(std::uint32_t id, std::uint64_t pages) {
 }
 
 void retire_pages(std::uintptr_t begin, std::uint64_t pages) {
-  // Before they are shut: nobody opens them any more without a look at who has them.
+  // Before they are shut: nobody opens them any more without looking up their region.
   const Range& range = *find_range(begin);
   if (range.is_heap) regions[region_number(range, begin)].is_retired = true;
   known_generation.fetch_add(1, std::memory_order_relaxed);

@@ -6,13 +6,13 @@
 namespace sdsm::dsm {
 namespace {
 
-/// As far as barriers have told this process.
+/// Moves, as far as barriers' notices have reached this process.
 Homes& moved() REQUIRES(application) {
   static Homes homes;
   return homes;
 }
 
-/// Whoever asks first becomes it.
+/// The first process that asks becomes the home.
 ProcessId first_toucher_of(PageId page) REQUIRES(application) {
   const Head touch{.kind = WireKind::touch_first, .address = page.index, .value = index_of(page.region)};
   return ProcessId{static_cast<std::uint32_t>(ask(ProcessId{0}, touch).value)};
@@ -64,7 +64,7 @@ ProcessId home_of(PageId page) {
   const std::uintptr_t part = first_part_of(info, page.index);
   const Range& range = *find_range(part);
   if (info.placement == Placement::first_touch && region_number(range, part) != index_of(page.region)) {
-    // Of a block that has gone: what is known of its address may be of another by now, and is not to be mixed up.
+    // The block has gone: its address may be another's by now.
     return moved().home(page, first_toucher_of(page));
   }
   return home_of_page(range, part, info, page);

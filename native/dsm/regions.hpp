@@ -12,20 +12,20 @@ const RegionInfo* region_at(const Range& range, std::uintptr_t page, std::uint32
 /// Regions that each process writes unseen where they are: stacks and thread-local variables.
 std::vector<RegionId> unnoticed_regions();
 
-/// Where the region's pages are placed, but for those placed by first touch.
+/// Where the region's pages are placed, except by first touch.
 RegionHomes homes_of(const RegionInfo& region);
 /// The home of a page of `region` now. Counts as a touch if the region is placed by first touch.
 ProcessId home_of_page(const Range& range, std::uintptr_t page, const RegionInfo& region, PageId id)
     REQUIRES(application);
 
-/// The same of a page that this process has used.
+/// The home of a page that this process has used.
 ProcessId home_of(PageId page) REQUIRES(application);
-/// Where it lies.
+/// Where the page lies.
 WholePage page_of(const RegionInfo& region, PageId id);
 
-/// Under JIAJIA a page moves.
+/// Notes that a page moves, under JIAJIA.
 void note_move(PageId page, ProcessId to) REQUIRES(application);
-/// Where the page is at home now that was at `before`.
+/// The present home of a page that was at `before`.
 ProcessId home_after_moves(PageId page, ProcessId before) REQUIRES(application);
 
 }  // namespace sdsm::dsm

@@ -10,7 +10,7 @@
 namespace sdsm::dsm {
 namespace {
 
-/// The companion that asks holds the node meanwhile.
+/// The local peer that asks holds the node meanwhile.
 void shut_copies_for(ProcessId local_peer) REQUIRES(handling) {
   node().mutex.is_held_by_asker();
   shut_copies();

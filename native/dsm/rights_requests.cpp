@@ -90,8 +90,8 @@ void request_downgrades(std::uint64_t address, SharedPage& page) REQUIRES(handli
   }
 }
 
-/// Changes that need nothing from other nodes do not wait behind who asks for the page: that may wait until this node
-/// has given it up, which sends its own changes home first, and their homes may be waiting for these.
+/// Changes that need nothing from other nodes do not wait behind a request for the page. That may wait until this node
+/// has downgraded it, which sends its own changes home first, and their homes may be waiting for these.
 void change_ahead(SharedPage& page) REQUIRES(handling) {
   for (std::size_t i = 0; i < page.waiting.size();) {
     const Request& request = page.waiting[i];
@@ -116,7 +116,7 @@ void go_on(std::uint64_t address, SharedPage& page) REQUIRES(handling) {
     }
     const Request granted = std::move(page.waiting.front());
     page.waiting.pop_front();
-    // A node asks itself for its own pages outside of flag mode, too.
+    // A node asks itself for its own pages outside of single-writer mode, too.
     const bool is_single_writer = granted.head.kind != WireKind::home_request || is_in_single_writer_mode();
     grant(page, granted,
           handler.changes.tells(address, &page.sharing, is_own_memory(address), is_single_writer,
@@ -138,7 +138,7 @@ SharedPage* find_listed(std::uint64_t page) REQUIRES(handling) {
   return found == handler.pages.end() ? nullptr : &found->second;
 }
 
-/// Asked for outside of flag mode, or by who needs no list.
+/// For a request outside of single-writer mode, or one that needs no list.
 bool tells(std::uint64_t page, bool is_asked_in_single_writer_mode) REQUIRES(handling) {
   const SharedPage* const listed = find_listed(page);
   const PageSharing* const sharing = listed == nullptr ? nullptr : &listed->sharing;
@@ -157,7 +157,7 @@ void want_page(ProcessId from, const Head& head, const std::byte* payload) {
   if (head.bytes > 0) std::memcpy(request.held.data(), payload, head.bytes);
   const std::uint64_t address = head.address;
   node().shares_pages = true;
-  // Who sends its wish from another node is in flag mode.
+  // A process of another node that sends its wish is in single-writer mode.
   if (needs_list(is_own_memory(address), is_on_own_node(from), find_listed(address) != nullptr, true))
     return queue(address, request);
   SharedPage unlisted;
@@ -200,7 +200,7 @@ bool may_operate_now(std::uint64_t page, bool is_single_writer) {
     return true;
   }
   if (taken == Taken::from_others) return may_change_now(self.process, page);
-  // Outside of flag mode this thread stops at its next touch. Companions would go on with the page.
+  // Outside of single-writer mode this thread stops at its next touch. Local peers would go on with the page.
   if (is_single_writer || self.layout.threads_per_node > 1) return false;
   node().shares_pages = true;
   if (taken == Taken::mark) {

@@ -1,5 +1,5 @@
 /// JIAJIA's notices as they travel: in front of the payload of each question to a manager, and as the payload of its
-/// answer. Their lengths are this run-time's own; counts have the model's (models/jiajia/messages.hpp).
+/// answer. Their lengths are this run-time's own; what is counted are the model's (models/jiajia/messages.hpp).
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@ namespace sdsm::dsm {
 
 struct NoticeHead {
   std::uint64_t number = 0;    ///< of the object
-  std::uint32_t barriers = 0;  ///< of all processes, that the sender has passed
+  std::uint32_t barriers = 0;  ///< of all processes: how many the sender has passed
   std::uint16_t runs = 0;      ///< of notices, that follow. More may have come by write_notices
   jiajia::SyncObject::Kind kind{};
-  bool hands = false;  ///< the notices on there; else it only asks
+  bool hands = false;  ///< whether it hands the notices on; else it only asks
 };
 static_assert(sizeof(NoticeHead) == 16);
 
 inline constexpr std::uint16_t no_process = 0xffff;
 
-/// Notices of adjacent pages that are alike.
+/// Equal notices of adjacent pages.
 struct NoticedPages {
   std::uint64_t first = 0;  ///< page of the region
   std::uint32_t pages = 0;
@@ -29,7 +29,7 @@ struct NoticedPages {
   std::uint32_t interval = 0;
   std::uint16_t writer = no_process;  ///< no_process: several
   std::uint16_t home = no_process;    ///< where manager or process has to know it
-  std::uint16_t next = no_process;    ///< and after the barrier that tells of it
+  std::uint16_t next = no_process;    ///< the home after the barrier
 };
 static_assert(sizeof(NoticedPages) == 32);
 
@@ -61,7 +61,7 @@ inline jiajia::Notice notice_of(const NoticedPages& run, std::uint64_t page) {
   return notice;
 }
 
-/// Where homes matter: what a barrier tells of the page.
+/// A barrier's notice of the page, where homes matter.
 inline jiajia::BarrierNotice barrier_notice_of(const NoticedPages& run, std::uint64_t page) {
   return {notice_of(run, page), true, ProcessId{run.home}, ProcessId{run.next}};
 }

@@ -25,12 +25,12 @@ using jiajia::Scope;
 using jiajia::SyncObject;
 
 constinit std::uint32_t passed_barriers GUARDED_BY(application) = 0;
-/// What the last answer told.
+/// The notices of the last answer.
 std::vector<NoticedPages> received GUARDED_BY(application);
 std::uint32_t team_of_answer GUARDED_BY(application) = 0;  ///< of so many threads, if it was a barrier's
-std::size_t own_notes GUARDED_BY(application) = 0;         ///< that this process has told at its last barrier
+std::size_t own_notes GUARDED_BY(application) = 0;         ///< that this process sent to its last barrier
 
-/// Its own pages a process never drops, so whose home it is does not matter where copies are dropped.
+/// A home that is not this process. A process never drops its own pages, so it does not matter which other one.
 ProcessId somebody_else() {
   return ProcessId{index_of(self.process) + 1};
 }
@@ -58,11 +58,11 @@ std::vector<NoticedPages> runs_of(const std::vector<Notice>& notices) REQUIRES(a
   return runs;
 }
 
-/// What goes before the question's own payload.
+/// The notices, which go before the question's own payload.
 std::vector<std::byte> with_notices(const Scoped& scoped, const void* payload, std::size_t bytes, ProcessId to)
     REQUIRES(application) {
   if (is_in_long_wait()) {
-    // Its manager knows one object by which the process waits, and its barrier what it has told before.
+    // The manager knows one object by which the process waits, and the barrier the notices before.
     program::end_run(
         {"a handler of a signal gives back a lock or a semaphore while its thread waits for one, which JIAJIA does not "
          "know. Let the thread itself do it, or give --protocol scash"});
@@ -84,7 +84,8 @@ std::vector<std::byte> with_notices(const Scoped& scoped, const void* payload, s
   return all;
 }
 
-/// By the model. Who waits for work does not know of how many threads the next team is: taken for all of them.
+/// The question's length in the model. It assumes the largest team, because a waiting worker does not know the size of
+/// the next one.
 std::uint64_t modelled_length(WireKind kind, const Scoped& scoped) {
   if (kind != WireKind::barrier_arrive) {
     if (jiajia_message(kind) == MessageKind::REL) {
@@ -123,7 +124,7 @@ std::vector<Notice> notices_of(const std::vector<PageId>& pages) {
   return notices;
 }
 
-/// Of the barrier's notices: pages with another home from now on.
+/// The barrier's notices of pages with another home from now on.
 std::vector<jiajia::BarrierNotice> received_moves() REQUIRES(application) {
   std::vector<jiajia::BarrierNotice> moves;
   for (const NoticedPages& run : received) {

@@ -1,6 +1,6 @@
-/// JIAJIA's write notices on their way: this process tells a manager which pages it changed, with the question or the
-/// message that hands memory over, and hears with the manager's answer what others changed. models/jiajia/ decides
-/// which; nobody else is told anything.
+/// JIAJIA's write notices on their way. This process sends a manager notices of the pages that it changed, with the
+/// question or the message that hands memory over. The manager's answer brings the notices of others. models/jiajia/
+/// decides which; no other process gets any.
 #pragma once
 
 #include <vector>
@@ -13,22 +13,22 @@
 
 namespace sdsm::dsm {
 
-/// Where notices are handed on, and those that this process hands on there now.
+/// An object where notices are handed on, and those that this process hands on there now.
 struct Scoped {
   jiajia::SyncObject object;
   bool hands = false;
   std::vector<jiajia::Notice> handed = {};
 };
 
-/// The object that a lock's users hand memory on by: JIAJIA's own locks have one holder.
+/// The object by which a lock's users hand memory on: JIAJIA's own locks have one holder.
 jiajia::SyncObject object_of(LockId lock, engine::Demand demand);
 
-/// What this process hands on when it gives an object back, or counts one up. Ends the run where the object is none of
-/// JIAJIA's own and these alone are asked for, or where another thread has taken the lock.
+/// What this process hands on when it releases an object, or counts one up. Ends the run if --scope lock knows no such
+/// object, or if another thread has taken the lock.
 Scoped handed_at(LockId lock, engine::Demand demand) REQUIRES(application);
 Scoped handed_at(const jiajia::SyncObject& object) REQUIRES(application);
-/// The same at a barrier. Who comes to wait for work does not know of how many threads the next team is: hands on
-/// all that it knows.
+/// What this process hands on at a barrier: all that it knows, as a waiting worker does not know the size of the next
+/// team.
 Scoped handed_at_barrier() REQUIRES(application);
 
 /// Counts the messages that so many notices for the object take in the protocol.
@@ -40,9 +40,9 @@ Head ask_in_scope(ProcessId to, Head head, const Scoped& scoped, const void* pay
                   std::uint64_t until_ns = no_end) REQUIRES(application);
 void tell_in_scope(ProcessId to, Head head, const Scoped& scoped) REQUIRES(application);
 
-/// A barrier has answered, and said how many threads were at it: counts what this process told there.
+/// Counts the notices that this process sent to a barrier, whose answer says how many threads were at it.
 void count_arrival() REQUIRES(application);
-/// Heeds the notices of the last answer: of the object's grant, or of the barrier.
+/// Apply the notices of the last answer: the object's grant, or the barrier's release.
 void apply_notices(const jiajia::SyncObject& object) REQUIRES(application);
 void apply_barrier_notices() REQUIRES(application);
 

@@ -37,7 +37,8 @@ struct Service {
   std::vector<int> sockets;                    ///< by process
   std::vector<std::deque<Underway>> underway;  ///< by process
   std::size_t underway_count = 0;
-  /// Of the message that is being received. A diff of JIAJIA's has the twin's words, too, and a head for each page.
+  /// Payload of the message that is being received. A diff of JIAJIA's has the twin's words, too, and a head for each
+  /// page.
   std::byte payload[std::size_t{2} * most_page.count] = {};
 };
 constinit Service own GUARDED_BY(service);
@@ -45,7 +46,7 @@ constinit Service own GUARDED_BY(service);
 constinit std::atomic<int> events = -1;  ///< an epoll set; what is ready in it has one of the numbers below
 constinit std::atomic<int> waker = -1;   ///< an eventfd
 
-/// What a process sends is ready under the process's number.
+/// In epoll's data a socket has its process's number.
 std::uint32_t launcher_number() {
   return processes();
 }
@@ -61,8 +62,8 @@ void answer_launcher() {
   send_to_launcher(FrameKind::pong);
 }
 
-/// A process that closes its connection has ended, or died: the launcher sees which, and tells everybody. For this
-/// process it merely has no more questions.
+/// A process that closes its connection has ended, or died. The launcher sees which, and ends the run if need be. For
+/// this process it merely has no more questions.
 void forget_process(ProcessId from) REQUIRES(service) {
   const Held nothing_is_handled(handling);
   end_answering(from);
@@ -79,11 +80,11 @@ void handle_from(ProcessId from, const Head& head, const std::byte* payload, std
   log_handled(from, head, arrived_ns, begun_ns);
   if (head.kind != WireKind::page_request || is_on_own_node(from)) return;
   served.pages_served += 1 + (head.value == 0 ? head.bytes / sizeof(std::uint32_t) : 0);
-  // A page that somebody else has to give up first is not on its way yet: that is no service of this process's.
+  // A page that somebody else has to downgrade first is not on its way yet: that is no service of this process's.
   if (last_answer_ns() >= arrived_ns) served.page_service_ns += last_answer_ns() - arrived_ns;
 }
 
-/// Of the messages underway, which one is the next, and when.
+/// The next one of the messages underway, and its time.
 struct Next {
   std::uint32_t from = 0;
   std::uint64_t due_ns = ~std::uint64_t{0};

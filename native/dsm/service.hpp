@@ -1,4 +1,4 @@
-/// The service thread: answers others.
+/// The service thread, which answers other processes.
 #pragma once
 
 #include <vector>
@@ -8,13 +8,13 @@
 
 namespace sdsm::dsm {
 
-/// Serves until the process ends. `sockets`: those on which others ask, by process.
+/// Serves until the process ends. `sockets`: on which others ask, by process.
 [[noreturn]] void serve(std::vector<int> sockets) REQUIRES(service);
 
-/// It tries again what was put off. Any other thread.
+/// Makes it try again what was put off. Any other thread.
 void wake_service();
 
-/// It goes on with what waits for room (send_backlog()) as soon as this socket to process `to` has some. Any thread.
+/// Makes it call send_backlog() as soon as this socket to process `to` has room. Any thread.
 void await_room(ProcessId to, int socket);
 void await_room_no_longer(int socket);
 

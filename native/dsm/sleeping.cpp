@@ -1,5 +1,5 @@
-/// A thread that sleeps or yields waits for something that another has to do. Where the program has atomic operations
-/// it may look for that with plain loads, so it looks at new copies afterwards, and others see what it has done.
+/// Sleeping and yielding threads, which wait for another thread. In a program with atomic operations such a thread may
+/// poll with plain loads. So it gets new copies afterwards, and others see its stores.
 #include <sched.h>
 #include <threads.h>
 #include <unistd.h>

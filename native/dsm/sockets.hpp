@@ -14,11 +14,11 @@ namespace sdsm::dsm {
 /// False if the other end is gone.
 bool send_all(int socket, const void* head, std::size_t head_bytes, const void* payload = nullptr,
               std::size_t payload_bytes = 0);
-/// Sends what the connection takes without waiting. How many bytes are left; none if the other end is gone.
+/// Sends what the connection takes without waiting. Returns how many bytes are left; empty if the other end is gone.
 std::optional<std::size_t> send_now(int socket, const void* head, std::size_t head_bytes, const void* payload = nullptr,
                                     std::size_t payload_bytes = 0);
 bool receive_all(int socket, void* data, std::size_t bytes);
-/// The same for two pieces in one call. Polls for `patience_ns` before it sleeps.
+/// Receives two pieces in one call. Polls for `patience_ns` before it sleeps.
 bool receive_both(int socket, void* first, std::size_t first_bytes, void* second, std::size_t second_bytes,
                   std::uint64_t patience_ns);
 

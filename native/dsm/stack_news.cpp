@@ -11,10 +11,10 @@
 namespace sdsm::dsm {
 namespace {
 
-/// Changes of this process's own memory, in their order. The companions have yet to shut the stacks for the first one.
+/// Changes of this process's own memory, in their order. The local peers have yet to shut the stacks for the first one.
 struct PutOff {
   std::deque<std::function<void()>> changes;
-  std::uint32_t awaited = 0;  ///< companions
+  std::uint32_t awaited = 0;  ///< local peers
 };
 PutOff put_off GUARDED_BY(handling);
 
@@ -23,7 +23,7 @@ constinit std::atomic<bool> has_news = false;
 /// The application thread has opened copies of stacks since the service thread last shut them.
 constinit std::atomic<bool> has_open_stacks = false;
 
-/// First the news, then the pages: who opens one meanwhile looks for news afterwards.
+/// First the news, then the pages: a thread that opens one meanwhile checks for news afterwards.
 void shut_stacks() {
   has_news = true;
   if (has_open_stacks.exchange(false)) shut_stacks_of_others();
@@ -42,7 +42,7 @@ void notify_local_peers() REQUIRES(handling) {
 }  // namespace
 
 void change_own_memory(std::function<void()> change) {
-  // What was put off goes first, though flag mode may have ended meanwhile.
+  // What was put off goes first, though single-writer mode may have ended meanwhile.
   if (!is_in_single_writer_mode() && put_off.changes.empty()) return change();
   if (self.layout.threads_per_node == 1) {
     ++node().stack_news;

@@ -1,5 +1,5 @@
-/// Where each process's application thread has its stack, and its thread block with its thread-local variables: at the
-/// same addresses in all processes.
+/// Addresses of each application thread's stack, and of its thread block with its thread-local variables. They are
+/// equal in all processes.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ program::AddressRange stack_of(std::uint32_t process);
 /// A process's thread block, thread-local variables, and the stack of the run-time's own code.
 program::AddressRange control_of(std::uint32_t process);
 
-/// Ends the run if the caller is on a stack that the program made in shared memory (makecontext): the run-time, which
-/// would run on it, too, may have to shut its pages.
+/// Ends the run if the caller is on a stack that the program made in shared memory (makecontext): the run-time may have
+/// to shut its pages while it runs on it.
 void need_own_stack() REQUIRES(application);
 
 /// Whether `address` is in the unused page below this process's stack.

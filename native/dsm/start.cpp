@@ -94,8 +94,8 @@ std::uint64_t fingerprint() {
   return hash;
 }
 
-/// Waits until all other processes have been told to end. They come for more work, however late; but one that the
-/// program left in the middle of a region may never come.
+/// Waits until all other processes have been dismissed. They come for more work, however late; but one that the program
+/// left in the middle of a region may never come.
 void dismiss_others(bool is_in_region, std::uint64_t ended_ns, Dismissal dismissal) EXCLUDES(handling) {
   {
     const Held nothing_is_handled(handling);
@@ -169,7 +169,7 @@ void ask_for_slices(std::uint64_t slice_ns) {
 }
 
 constinit bool is_prepared GUARDED_BY(starting) = false;
-/// Of the variables of the program and its libraries, by number.
+/// Regions of the variables of the program and its libraries, by number.
 constinit GrowingArray<std::uint32_t> variable_regions GUARDED_BY(starting);
 
 /// The program's own globals have a fixed number.
@@ -279,7 +279,7 @@ void start_application_thread() {
   }
 }
 
-/// What the program's constructors wrote goes to where it is at home.
+/// Sends what the program's constructors wrote to its homes.
 void move_heap_home() REQUIRES(application) {
   for (const RegionInfo& region : place_regions()) move_home(region.begin, region.pages, Zeros::are_there);
 }
@@ -297,7 +297,7 @@ void share_variables() REQUIRES(starting) {
   for (const std::uint32_t region : variable_regions) name_region(region);
 }
 
-/// Signals that tell of something outside are the program's thread's, whose handlers may use its memory.
+/// Leaves signals from outside to the program's thread, whose handlers may use its memory.
 void leave_signals_to_application() {
   sigset_t signals;
   sigfillset(&signals);
@@ -343,8 +343,8 @@ int run_main(int argc, char** argv, char** environment) {
   become_service_thread();
 }
 
-/// The dynamic linker calls it before the constructors of all libraries (-z initfirst), the C library's among them,
-/// which would tell that one of the environment.
+/// The dynamic linker calls it before the constructors of all libraries (-z initfirst), even the C library's, which
+/// would show that one the environment.
 __attribute__((constructor)) void before_constructors(int /*argc*/, char** /*argv*/, char** environment) {
   environ = environment;
   bind_own_calls();
@@ -407,7 +407,7 @@ SDSM_ENTRY void _exit(int status) {
 SDSM_ENTRY void _Exit(int status) noexcept {
   _exit(status);
 }
-/// What at_quick_exit registered is in the initial process.
+/// Functions of at_quick_exit are in the initial process.
 SDSM_ENTRY void quick_exit(int status) noexcept {
   if (is_running && !is_initial()) end_member(ExitKind::quick, status);
   static const auto real = reinterpret_cast<void (*)(int)>(dlsym(RTLD_NEXT, "quick_exit"));

@@ -1,5 +1,4 @@
-/// What a directive does to the run-time's own pages and locks: the steps of models/scash/directives.hpp, done for
-/// real.
+/// Performs a directive's steps (models/scash/directives.hpp) on the run-time's own pages and locks.
 #pragma once
 
 #include "models/scash/directives.hpp"

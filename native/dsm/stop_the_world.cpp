@@ -31,7 +31,7 @@ void on_stop(int /*signal*/, siginfo_t* /*info*/, void* /*context*/) {
   errno = saved_errno;
 }
 
-/// A signal would end its sleep. The state stands behind the name, which is in brackets.
+/// Whether the thread sleeps: a signal would end its sleep. The state follows the name, which is in brackets.
 bool sleeps(const ApplicationThread& thread) {
   const int file = open(thread.state_file, O_RDONLY | O_CLOEXEC);
   // Where there is no /proc, rather a sleep that ends early than an older value.
@@ -68,8 +68,8 @@ void allow_stops() {
 }
 
 StopTheWorld::StopTheWorld() : is_application_(application.is_taken()) {
-  // A thread that runs is interrupted within some microseconds. Who does not answer is in the run-time's handlers, or
-  // runs on no processor now, and stops before its next instruction.
+  // A running thread is interrupted within some microseconds. One that does not answer is in the run-time's handlers,
+  // or runs on no processor now, and stops before its next instruction.
   constexpr std::uint64_t patience_ns = 50'000;
   // Two that change something at once do not wait for each other: neither runs code of the program.
   if (is_application_) own_thread().changes = own_thread().stands = true;

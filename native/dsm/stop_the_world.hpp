@@ -1,7 +1,7 @@
-/// A stack is open to its owner and to companions while a diff changes it word by word, and while it is copied for
-/// another node; and a node's copy of one to its threads while it is compared with its twin. A thread that waits for
-/// one of these words may look at another next, and must not find it older. So the node's threads stand still
-/// meanwhile.
+/// Stops the node's application threads while a page that they have open changes or is compared. A stack stays open to
+/// its owner and to local peers while a diff changes it word by word, and while it is copied for another node; a node's
+/// copy of one stays open while it is compared with its twin. A thread that waits for one of these words may load
+/// another next, and must not find it older.
 #pragma once
 
 #include "native/dsm/node.hpp"
@@ -9,10 +9,10 @@
 
 namespace sdsm::dsm {
 
-/// Called by each application thread at its start: from then on it can be stopped.
+/// Called by each application thread at its start: others can stop it from then on.
 void allow_stops();
 
-/// A sleeping thread gets no signal, so handlers in which it may have slept call this last.
+/// Stops if somebody wants it. A sleeping thread gets no signal, so handlers in which it may have slept call this last.
 void stop_if_asked();
 
 /// Work of the run-time in which the application thread may sleep: a synchronisation, a question to another process.
@@ -35,7 +35,7 @@ class StopTheWorld {
   StopTheWorld& operator=(StopTheWorld&&) = delete;
 
  private:
-  const bool is_application_;  ///< it is the application thread that changes something, and does not stand itself
+  const bool is_application_;  ///< the application thread itself changes something, and goes on
 };
 
 }  // namespace sdsm::dsm

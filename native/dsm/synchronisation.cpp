@@ -38,7 +38,7 @@ constinit program::Mutex holding;
 std::set<LockId> held_locks GUARDED_BY(holding);
 
 constinit std::uint32_t seen_generation GUARDED_BY(application) = 0;
-/// What the last barrier of the team told.
+/// The clock calls in the last answer of the team's barrier.
 constinit ClockCalls clock_at_barrier GUARDED_BY(application){};
 
 }  // namespace
@@ -53,16 +53,15 @@ void note_generation(std::uint32_t received) {
 
 namespace {
 
-/// What a process waits for at a barrier.
+/// The event for which a process waits at a barrier.
 enum class WaitsFor : std::uint8_t { team, work };
 
-/// When the program ended, if this process can tell: it may hear of that late, in another barrier or after more work.
+/// When the program ended, if this process can know: the message may come late, in another barrier or after more work.
 std::uint64_t end_of_program(const Head& quit, std::uint64_t received_ns) {
   return self.shares_clock ? received_ns - static_cast<std::uint32_t>(received_ns - quit.generation) : received_ns;
 }
 
-/// What the master says at a barrier, unless it is to end. Then what has passed since it came is the last of its
-/// account.
+/// Takes the master's answer at a barrier. If it ends the process, the time since it came is the last of its account.
 Head obey(const Head& head, WaitsFor awaited, const Begun& since) REQUIRES(application) {
   if (head.kind == WireKind::quit || head.kind == WireKind::quit_in_turn) {
     const std::uint64_t now = now_ns();
@@ -79,7 +78,7 @@ Head obey(const Head& head, WaitsFor awaited, const Begun& since) REQUIRES(appli
   return head;
 }
 
-/// Who meets at a barrier: the team, or a gang.
+/// The threads that meet at a barrier: the team, or a gang.
 struct Meeting {
   ProcessId master = barrier_master;
   std::uint64_t key = 0;
@@ -139,7 +138,7 @@ Begun split_idle_time(const Begun& since, const Head& head) REQUIRES(application
 
 Begun wait_for_work() REQUIRES(application) {
   Begun since = begin();
-  // A worker that is not in the team would write what its companions' barrier drops.
+  // A worker that is not in the team would write what its local peers' barrier drops.
   const Head head =
       synchronise({}, self.layout.threads_per_node == 1 ? Wait::with_handlers : Wait::alone, false, WaitsFor::work);
   since = split_idle_time(since, head);
@@ -245,7 +244,7 @@ void play_in_scope(Barrier barrier, Begun& since) REQUIRES(application) {
   }
 }
 
-/// What a question for a grant says. Who comes to a library's barrier hands on as well.
+/// The notices with a question for a grant. A thread at a library's barrier hands on as well.
 Scoped scoped_question(LockId lock, const Head& question) REQUIRES(application) {
   if (!plays_jiajia()) return {};
   const bool is_of_mutex =
@@ -276,7 +275,7 @@ void pass(const Meeting& meeting, Barrier barrier) REQUIRES(application) {
   ++asked.barriers;
   spend(Spent::barrier, since);
   if (meeting.key != 0) return;
-  // A handler of the initial thread's may have read a clock since it told of the readings.
+  // A handler of the initial thread's may have read a clock since it sent the readings.
   if (self.process != ProcessId{0}) note_clock_calls(clock_at_barrier, false);
   note_leaving();
 }
@@ -341,7 +340,7 @@ bool try_acquire_lock(LockId lock, engine::Demand demand) {
   for (;;) {
     answer = ask_in_scope(manager, question, scoped);
     if (answer.kind == WireKind::lock_grant || demand != engine::mutex_demand) break;
-    // Who gave it back before this thread came here says so, even if the manager has yet to hear of it.
+    // A holder that released it before this thread came here says so, even if the manager does not know yet.
     const ProcessId holder{static_cast<std::uint32_t>(answer.value)};
     if (ask(holder, lock_head(WireKind::lock_held, lock)).value != 0) break;
     constexpr unsigned pause_us = 20;  // its release takes its time: asking keeps processors from it
@@ -375,7 +374,7 @@ void release_lock(LockId lock, engine::Demand demand) {
   if (demand == engine::mutex_demand) {
     tell_in_scope(manager, lock_head(WireKind::lock_release, lock), scoped);
   } else {
-    // Waits for the answer: a thread that hears of it from this one must find it done, as nobody asks the holder.
+    // Waits for the answer: a thread that learns of it from this one must find it done, as nobody asks the holder.
     ask_in_scope(manager, lock_head(WireKind::object_give, lock, demand), scoped);
   }
   count_lock_release(manager, scoped);
@@ -394,7 +393,7 @@ std::uint64_t ask_manager(LockId lock, WireKind kind, std::uint64_t value) {
 
 void release_memory() {
   const SlowCall held;
-  // Who acquires it prints behind what was printed before.
+  // The next holder then prints after what was printed before.
   flush_output();
   flush(Sync::release);
 }

@@ -13,22 +13,22 @@ enum class Barrier : std::uint8_t {
   of_some,
   of_all,  ///< threads of the run
 };
-/// Goes through the phases of models/scash/courses.hpp.
+/// Goes through a barrier's steps (models/scash/courses.hpp).
 void pass_barrier(Barrier barrier) REQUIRES(application);
-/// The same of a gang of several threads.
+/// Goes through the barrier of a gang of several threads.
 void pass_gang_barrier(const gomp::Gang& gang) REQUIRES(application);
-/// Tells the master of gang.outer, or of the team, how this process has divided it.
+/// Sends the master of gang.outer, or of the team, how this process has divided it.
 void note_division(const gomp::Gang& gang) REQUIRES(application);
-/// Tells the gang's master that this process has been at its last barrier.
+/// Sends the gang's master word that this process has passed its last barrier.
 void leave_gang(const gomp::Gang& gang) REQUIRES(application);
 
 void acquire_lock(LockId lock, const OrderedTurn* turn = nullptr) REQUIRES(application);
-/// Asks the lock's manager for a grant, which is a release and then an acquire of memory; there is no acquire if the
+/// Asks the lock's manager for a grant, which is a release and then an acquire of memory. There is no acquire if the
 /// time is over. `question`: kind, value, and the payload's bytes.
 GrantSays wait_for_grant(LockId lock, Head question, const void* payload = nullptr, std::uint64_t until_ns = no_end)
     REQUIRES(application);
-/// Returns false if somebody else holds the lock. A lock that was given back is free, even if its manager has not heard
-/// of it yet.
+/// Returns false if somebody else holds the lock. A lock that was released is free, even if its manager does not know
+/// yet.
 bool try_acquire_lock(LockId lock, engine::Demand demand = engine::mutex_demand) REQUIRES(application);
 void release_lock(LockId lock, engine::Demand demand = engine::mutex_demand) REQUIRES(application);
 /// Whether this process holds the lock and has not begun to give it back, for managers that ask. Any thread.
@@ -37,19 +37,19 @@ bool holds_lock(LockId lock);
 void post_flag(std::uint64_t flag, std::uint64_t value) REQUIRES(application);
 /// Waits until the flag has counted up to `value`.
 void await_flag(std::uint64_t flag, std::uint64_t value) REQUIRES(application);
-/// Asks the lock's manager what it answers at once, by a number.
+/// Asks the lock's manager something that it answers at once, by a number.
 std::uint64_t ask_manager(LockId lock, WireKind kind, std::uint64_t value = 0) REQUIRES(application);
-/// A release of memory that wakes at most so many of those who wait for the lock's object. Returns how many.
+/// Releases memory, and wakes at most so many of the threads that wait for the lock's object. Returns how many.
 std::uint64_t wake_enlisted(LockId lock, std::uint64_t most) REQUIRES(application);
 /// Flushes, without a lock.
 void release_memory() REQUIRES(application);
-/// Others may have allocated blocks anew, as who has told this process of generation `told` knows: forgets what it
-/// knows of pages if that is older.
+/// Forgets what this process knows of pages if its generation is older than `newest`: others may have allocated blocks
+/// anew.
 void note_generation(std::uint32_t newest) REQUIRES(application);
 /// Flushes and drops copies.
 void synchronise_memory() REQUIRES(application);
 
-/// The calling thread, not the initial one, ends the program: it asks process 0 to.
+/// Ends the program from a thread other than the initial one: asks process 0 to.
 [[noreturn]] void end_from_member(ExitKind kind, int status);
 
 }  // namespace sdsm::dsm

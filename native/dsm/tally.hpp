@@ -1,4 +1,4 @@
-/// What one process counts and times while it runs. Plain data: processes send it to the launcher as it is.
+/// A process's counts and times while it runs. Plain data: processes send it to the launcher as it is.
 #pragma once
 
 #include <cstdint>
@@ -32,12 +32,12 @@ Tally combine(Tally left, const Tally& right, Operation operation) {
   for (std::uint64_t i = 0; i < tally_words; ++i) words[i] = operation(words[i], others[i]);
   return left;
 }
-/// What two threads of one process did.
+/// Sum over two threads of one process.
 inline Tally operator+(const Tally& one, const Tally& other) {
   return combine(one, other, std::plus<>());
 }
-/// What happened between two tallies of one process. Numbers only grow, but for terms that are taken back to a reading
-/// of the clock (measured_region.cpp), which may come out less than before: those are 0.
+/// The difference of two tallies of one process. Numbers only grow, except terms that are taken back to a reading of
+/// the clock (measured_region.cpp): where these shrink, the difference is 0.
 inline Tally operator-(const Tally& later, const Tally& earlier) {
   return combine(later, earlier, [](std::uint64_t end, std::uint64_t begin) { return end > begin ? end - begin : 0; });
 }

@@ -23,7 +23,7 @@
 namespace sdsm::dsm {
 namespace {
 
-/// What the initial thread writes for the others.
+/// Data that the initial thread writes for the others.
 struct Start {
   gomp::TeamStart team;
   Inherited inherited;
@@ -65,7 +65,7 @@ void work_in_teams() {
     // libgomp ends the threads for which a team has no use, and creates others for the next one.
     if (last == 0 || own_start.number != last + 1) own_start.inherited.give_to_this_thread();
     own_start.state.give_to_this_process();
-    // They are told once, at the begin of main.
+    // The library gets them once, at the begin of main.
     if (last == 0) own_start.fortran.give_to_this_process();
     last = own_start.number;
     begin_work();

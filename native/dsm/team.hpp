@@ -7,7 +7,7 @@
 
 namespace sdsm::dsm {
 
-/// What every process but the initial one does for the whole run: its part in one team after the other.
+/// Runs the part of every process but the initial one in one team after the other, for the whole run.
 [[noreturn]] void work_in_teams() REQUIRES(application);
 
 /// The barrier of a team of so many threads.

@@ -1,5 +1,5 @@
 /// Logs when this process did what, for the launcher, which makes a timeline of it. Does nothing if the launcher wants
-/// none. The application thread and whoever handles a request have a log each.
+/// none. The application thread and the thread that handles a request have a log each.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace sdsm::dsm {
 void keep(const TimedEvent& event) REQUIRES(application);
 void keep_handled(const TimedEvent& event) REQUIRES(handling);
 
-/// Of all terms of the application thread's account together.
+/// Sum over all terms of the application thread's account.
 inline constinit std::uint64_t charged_ns GUARDED_BY(application) = 0;
 
 /// One entry of an account: from when to when, with what others were charged with meanwhile.
@@ -30,7 +30,7 @@ struct Charge {
   std::uint64_t begun_ns;
   std::uint64_t ended_ns;
 };
-/// The last ones, from `next` on in the order in which they ended.
+/// The last charges, from `next` on in the order in which they ended.
 struct LastCharges {
   std::array<Charge, 16> ring;
   std::size_t next;
@@ -50,13 +50,13 @@ inline Begun begun_at(std::uint64_t ns) REQUIRES(application) {
 inline Begun begin() REQUIRES(application) {
   return begun_at(now_ns());
 }
-/// Of a trap whose handler begins at `ns`. It began earlier by what a trap takes, but not before what came before it: a
+/// When a trap began whose handler begins at `ns`: earlier by a trap's time, but not before the last charge ended. A
 /// single trap may take less than the median.
 inline Begun begun_with_trap(std::uint64_t ns) REQUIRES(application) {
   return begun_at(std::max(ns - trap_time_ns(), last_charges.ended_ns()));
 }
 
-/// The application thread has spent its time from `begun` to `ended` on the term. What other terms were charged with
+/// Charges the application thread's time from `begun` to `ended` to the term. What other terms were charged with
 /// meanwhile stays theirs, so that no time is counted twice.
 inline void spend(Spent term, const Begun& begun, std::uint64_t ended = now_ns()) REQUIRES(application) {
   const std::uint64_t passed = ended - begun.ns, of_others = charged_ns - begun.charged_ns;
@@ -68,7 +68,7 @@ inline void spend(Spent term, const Begun& begun, std::uint64_t ended = now_ns()
   if (!self.wants_timeline || is_fault(term)) return;
   keep({begun.ns, ended, 0, 0, static_cast<std::uint16_t>(term), TimedEvent::Kind::state});
 }
-/// The same of a fault. `kind`: as the protocol numbers them.
+/// Charges the time of a fault. `kind`: as the protocol numbers them.
 inline void spend_on_fault(std::size_t kind, PageId page, const Begun& begun) REQUIRES(application) {
   const std::uint64_t now = now_ns();
   const Spent term = spent_on(kind);
@@ -82,7 +82,7 @@ inline void log_message(TimedEvent::Kind kind, ProcessId other, const Head& head
   keep({now_ns(), 0, static_cast<std::uint64_t>(modelled_payload(head).count), index_of(other),
         static_cast<std::uint16_t>(head.kind), kind});
 }
-/// A message was here at `came`, and is handled since `begun`.
+/// Logs a message that was here at `came`, and is handled since `begun`.
 inline void log_handled(ProcessId from, const Head& head, std::uint64_t came, std::uint64_t begun) REQUIRES(handling) {
   if (!self.wants_timeline || is_on_own_node(from) || !is_modelled(head)) return;
   const auto what = static_cast<std::uint16_t>(head.kind);
@@ -95,7 +95,7 @@ inline void log_answer(ProcessId to, const Head& head) REQUIRES(handling) {
                 static_cast<std::uint16_t>(head.kind), TimedEvent::Kind::answers});
 }
 
-/// Send a log if it is long. Not to be called while the node is held, or while a request is handled.
+/// Send a log if it is long. Not to be called with the node's lock, or while a request is handled.
 void send_long_timeline_log() REQUIRES(application);
 void send_long_handled_log() REQUIRES(service) EXCLUDES(handling);
 /// Sends both, and how long this process took part.

@@ -52,7 +52,7 @@ std::uint64_t write_page(const double* from, double* to) REQUIRES(starting) {
 
 }  // namespace
 
-/// On a row of pages, each written whole from a page of another row: one page again and again would be found in caches
+/// Measures on a row of pages, each written whole from a page of another row. A single page would be found in caches
 /// that a program's traps leave cold. What the writing itself takes is known from passes before, without traps.
 void measure_trap_time() {
   constexpr std::size_t row = sample_pages * program::page_bytes;

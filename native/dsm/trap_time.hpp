@@ -1,4 +1,4 @@
-/// What a trap takes before and after its handler, which cannot see it: a fault's time as much as the handler's own.
+/// A trap's time before and after its handler, which cannot see it. It is part of a fault's time as the handler's own.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace sdsm::dsm {
 
-/// Measures it, on pages of its own.
+/// Measures the time, on pages of its own.
 void measure_trap_time() REQUIRES(starting);
 std::uint64_t trap_time_ns();
 

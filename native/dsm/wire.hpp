@@ -18,11 +18,12 @@
 namespace sdsm::dsm {
 
 /// Numbers up to `lock_release` are those of MessageKind: messages that the protocol counts. The others are replies,
-/// and messages of this run-time of which SCASH's sources say nothing.
+/// and messages of this run-time that SCASH's sources do not mention.
 enum class WireKind : std::uint8_t {
   page_request,     ///< address: page; value: PageWish; payload: for each further page wanted, how many pages
-                    ///< behind the first it lies (std::uint32_t), or in flag mode HeldCopy. Answer: page_reply
-  write_request,    ///< address: page; value: PageWish. Answer in flag mode: done (when nobody else has the page)
+                    ///< behind the first it lies (std::uint32_t), or in single-writer mode HeldCopy. Answer: page_reply
+  write_request,    ///< address: page; value: PageWish. Answer in single-writer mode: done (when nobody else has the
+                    ///< page)
   diff,             ///< a piece of a diff; address: bytes of the diff before it; value: DiffPiece; payload: the piece,
                     ///< then a piece of the twin's words. Answer: done, when the piece is here. Under JIAJIA a whole
                     ///< message of its: address: answers that the home counts; value: data, bytes, by the model;
@@ -37,18 +38,18 @@ enum class WireKind : std::uint8_t {
   lock_release,     ///< address: LockId; value: as lock_request. No answer
 
   page_reply,    ///< address: how many operations its home has done for others; value: bit i: page i was changed since
-                 ///< the last barrier by an atomic operation, or in flag mode; payload: the pages' slots
+                 ///< the last barrier by an atomic operation, or in single-writer mode; payload: the pages' slots
                  ///< (larger_pages.hpp)
   diff_grant,    ///< JIAJIA's: all changes of a message are at home
   done,          ///< value: what was asked for, if it is a number
   quit,          ///< the program has ended. generation: when, the last 32 bits of process 0's clock
-  quit_in_turn,  ///< the same, but before that this process asks for its turn to run exit functions
+  quit_in_turn,  ///< as quit, but this process first asks for its turn to run exit functions
   exit_functions,  ///< this process has some. No answer
   hello,           ///< the first message on a connection; payload: Hello
   lock_try,        ///< as lock_request, but the answer comes at once: lock_grant, or done; value: who has it
   lock_held,  ///< to the process that has it according to its manager. address: LockId. Answer: done; value: 1 if so
   lock_name,  ///< address of the lock object; value: LockClass. Answer: done; value: LockId
-  // Of other synchronisation objects of the C library (native/pthreads/engine.hpp). address: LockId of the object.
+  // Other synchronisation objects of the C library (native/pthreads/engine.hpp). address: LockId of the object.
   object_give,         ///< as lock_release. Answer: done
   object_set,          ///< value: ObjectNumber. Answer: done
   object_number,       ///< value: ObjectNumber, asked for. Answer: done; value: the number
@@ -70,7 +71,7 @@ enum class WireKind : std::uint8_t {
   room_of,             ///< address. Answer: done; value: bytes
   used_pages,          ///< address, value: begin and end in a large block. Answer: done; those of the first used pages
   put_page,            ///< address: part of a page; payload: its bytes, for its new home. Answer: done
-  shut_copies,         ///< to a companion on the node (coherence.hpp). Answer: done
+  shut_copies,         ///< to a local peer (coherence.hpp). Answer: done
   open_state,          ///< address: construct. Answer (when nobody else has it): done; payload: ConstructState
   close_state,         ///< address: construct; payload: ConstructState. No answer
   single_writer_mode,  ///< from now on pages are shared as models/page_sharing.hpp says. Answer: done (when they are)
@@ -79,22 +80,23 @@ enum class WireKind : std::uint8_t {
                ///< program has ended): done
   late_diff,   ///< as diff, between service threads. Answer for the last piece: late_done
   late_done,   ///< no answer
-  stack_news,  ///< flag mode, between service threads of a node: the sender's stack changes. Answer: stack_news_seen
-  stack_news_seen,    ///< no answer
-  home_request,       ///< flag mode: address: page of the own node; value: PageWish. Answer: done; value: OwnPage
-  downgrade_request,  ///< flag mode, between service threads: address: page; value: PageWish, of what may be kept;
-                      ///< payload: how many pages the home has granted this process so far. Answer: recalled
-  downgraded,         ///< address: page; value: Recalled; payload: the page's slot, if it comes home. No answer
-  turn_ask,           ///< flag mode: to process 0: value: ns (models/page_turns.hpp). Answer: done; value: ns to wait
-  turn_end,           ///< no answer
-  atomic,             ///< address: page; value: PageWish; payload: OperationAt. Answer: done; address: how many
-                      ///< the home has done for others; payload: program::AtomicOutcome
-  gang_divided,       ///< address: key of the division; payload: GangDivision. No answer
-  gang_left,          ///< address, value: as in barrier_arrive. No answer
-  write_notices,      ///< payload: NoticeRuns, as far as barrier_arrive has no room for them. No answer
-  more_notices,       ///< value: how many of the ended epoch's are known. Answer: done; payload: the next ones
-  seen_values,        ///< payload: SeenValues (blind_waits.cpp). Answer: done; value: 1 if some have been changed here
-  exit_run,           ///< to process 0: address: ExitKind; value: status. No answer; its own barrier_arrive gets it
+  stack_news,  ///< single-writer mode, between service threads of a node: the sender's stack changes. Answer:
+               ///< stack_news_seen
+  stack_news_seen,  ///< no answer
+  home_request,  ///< single-writer mode: address: page of the own node; value: PageWish. Answer: done; value: OwnPage
+  downgrade_request,  ///< single-writer mode, between service threads: address: page; value: PageWish, of what may be
+                      ///< kept; payload: how many pages the home has granted this process so far. Answer: downgraded
+  downgraded,         ///< address: page; value: Downgraded; payload: the page's slot, if it comes home. No answer
+  turn_ask,  ///< single-writer mode: to process 0: value: ns (models/page_turns.hpp). Answer: done; value: ns to wait
+  turn_end,  ///< no answer
+  atomic,    ///< address: page; value: PageWish; payload: OperationAt. Answer: done; address: how many
+             ///< the home has done for others; payload: program::AtomicOutcome
+  gang_divided,   ///< address: key of the division; payload: GangDivision. No answer
+  gang_left,      ///< address, value: as in barrier_arrive. No answer
+  write_notices,  ///< payload: NoticeRuns, as far as barrier_arrive has no room for them. No answer
+  more_notices,   ///< value: how many of the ended epoch's are known. Answer: done; payload: the next ones
+  seen_values,    ///< payload: SeenValues (blind_waits.cpp). Answer: done; value: 1 if some have been changed here
+  exit_run,       ///< to process 0: address: ExitKind; value: status. No answer; its own barrier_arrive gets it
 };
 
 /// How a thread ends the program.
@@ -142,15 +144,16 @@ struct Head {
   WireKind kind{};
   ThreeBytes bytes = 0;          ///< of the payload that follows
   std::uint32_t generation = 0;  ///< of the regions, as far as the sender knows (regions.hpp)
-  std::uint64_t ticket = 0;  ///< on an emulated network: nobody may know of the message before (emulated_network.hpp).
-                             ///< While a message is made: its payload by the model, where that depends on notices
+  std::uint64_t ticket = 0;      ///< on an emulated network: the receiver takes the message no earlier
+                             ///< (emulated_network.hpp). While a message is made: its payload by the model, where that
+                             ///< depends on notices
   std::uint64_t address = 0;
   std::uint64_t value = 0;
 };
 static_assert(sizeof(Head) == control_payload.count, "what the simulator counts for a control message");
 
-/// What a process wants of a page in flag mode, and the page's id, by which others know their copies. Zeros: it is not
-/// in flag mode.
+/// The right that a process wants to a page in single-writer mode, and the page's id, by which others know their
+/// copies. 0 outside of single-writer mode.
 struct PageWish {
   static constexpr unsigned right_bits = 2;
   static constexpr unsigned region_bits = 24;
@@ -173,8 +176,8 @@ constexpr std::uint64_t hash_with(std::uint64_t hash, std::uint64_t word) {
   return spread ^ spread >> 32;
 }
 
-/// In flag mode who asks for a page of a stack names its node's copies of further ones of that stack: they stay if they
-/// are still what their home has. In the answer's value bit 1 + i tells so of the i-th.
+/// A copy that the asking node has of another page of the same stack, in single-writer mode. It stays if it is still
+/// what its home has: bit 1 + i of the answer's value says so of the i-th.
 struct HeldCopy {
   static constexpr std::size_t most = 32;
 
@@ -192,7 +195,7 @@ struct HeldCopy {
   }
 };
 
-/// What a node may do with its own page in flag mode.
+/// The right that a node has to its own page in single-writer mode.
 struct OwnPage {
   Right right{};
   bool is_changed = false;  ///< since the last barrier, by some process
@@ -201,7 +204,7 @@ struct OwnPage {
   static constexpr OwnPage of(std::uint64_t number) { return {static_cast<Right>(number >> 1), (number & 1) != 0}; }
 };
 
-/// What a process says of a page that it gives up.
+/// The state of a page that a process downgrades.
 struct Downgraded {
   bool was_written = false;
   std::uint16_t parts = 0;  ///< that its content has
@@ -241,7 +244,7 @@ struct NoticeRun {
   std::uint32_t writer = 0;  ///< a node
 };
 
-/// What a member of the team says at the meeting behind its flush.
+/// The value that a member of the team sends with the message after its flush.
 inline constexpr std::uint64_t changes_are_home = 1;
 inline constexpr std::uint64_t notices_are_here = 2;  ///< as well
 
@@ -251,11 +254,11 @@ constexpr bool answers_long_question(WireKind kind) {
          kind == WireKind::exit_run || kind == WireKind::lock_grant;
 }
 
-/// Of messages that carry no page.
+/// Largest payload of a message that carries no page.
 inline constexpr std::uint32_t most_payload = static_cast<std::uint32_t>(page_payload.count);
 inline constexpr std::size_t most_notices = most_payload / sizeof(NoticeRun);
 
-/// JIAJIA's own message; none for those that it does not know.
+/// The message of JIAJIA's own for this kind; none if it has none.
 constexpr std::optional<jiajia::MessageKind> jiajia_message(WireKind kind) {
   using jiajia::MessageKind;
   switch (kind) {
@@ -277,7 +280,7 @@ constexpr std::optional<jiajia::MessageKind> jiajia_message(WireKind kind) {
 /// The message's payload by the model's sizes; 0 if the model knows no such message.
 constexpr Bytes payload_of(const Head& head) {
   if (head.kind == WireKind::page_reply) return {head.bytes};
-  // In flag mode it has copies' hashes beside, for which the model has no room.
+  // In single-writer mode it has copies' hashes beside, for which the model has no room.
   if (head.kind == WireKind::page_request) return control_payload + (head.value == 0 ? Bytes{head.bytes} : Bytes{0});
   if (head.kind == WireKind::flag_post || head.kind == WireKind::flag_wait) return control_payload;
   if (head.kind == WireKind::diff) return {std::bit_cast<DiffPiece>(head.value).bytes};

@@ -14,7 +14,7 @@
 namespace sdsm::dsm {
 namespace {
 
-/// What the master told last.
+/// The master's last answer.
 struct ReceivedNotices {
   std::uint32_t epoch = 0;
   std::vector<NoticeRun> notices;
@@ -47,7 +47,7 @@ std::uint32_t bytes_of(std::size_t notices) {
   return static_cast<std::uint32_t>(notices * sizeof(NoticeRun));
 }
 
-/// Pages that this process's operations have told of lately, so that many on one page are told once.
+/// Pages of this process's recent operations, so that many on one page give one notice.
 struct Operated {
   static constexpr std::size_t most = 1024;
   PageId pages[most];

@@ -1,5 +1,5 @@
-/// Invalidation::changed (models/scash/page_state.hpp): with the message that follows the flush, each process tells the
-/// barrier's master what its node wrote; with the answer, all members hear what everybody wrote.
+/// Write notices under Invalidation::changed (models/scash/page_state.hpp). The message after the flush carries a
+/// process's notices of what its node wrote to the barrier's master. The answer carries those of all members.
 #pragma once
 
 #include "native/dsm/node.hpp"
@@ -11,14 +11,14 @@ inline bool has_notices() {
   return self.invalidation == Invalidation::changed;
 }
 
-/// This thread does an atomic operation on the page, wherever its home is: nodes with copies have to hear of it.
+/// Adds a notice of this thread's atomic operation on the page, wherever its home is, for the nodes with copies.
 void note_operation(const Place& place) REQUIRES(application) EXCLUDES(node().mutex);
 
-/// `arrival`: of the team's barrier, behind the flush. Returns what the master says.
+/// Sends the node's notices with `arrival`, of the team's barrier after the flush. Returns the master's answer.
 Head exchange_notices(Head arrival) REQUIRES(application) EXCLUDES(node().mutex);
 
-/// Ends the node's epoch: applies the rule of a barrier to its pages, by what exchange_notices() heard. False if a
-/// companion has done so.
+/// Ends the node's epoch: applies a barrier's rule to its pages, by the notices of exchange_notices(). False if a local
+/// peer has done so.
 bool end_epoch() REQUIRES(application, node().mutex);
 
 }  // namespace sdsm::dsm

@@ -71,7 +71,7 @@ void* allocate_array(std::size_t alignment, std::size_t count, std::size_t bytes
   return block;
 }
 
-/// By an allocator that aligns more than blocks are anyway. The old block stays if there is no memory.
+/// Reallocates for an allocator that aligns more than blocks are anyway. The old block stays if there is no memory.
 void* reallocate_aligned(void* block, std::size_t bytes, std::uintptr_t allocator) {
   void* const aligned = allocate_array(least_alignment, 1, bytes, allocator);
   if (aligned == nullptr) return nullptr;

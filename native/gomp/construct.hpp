@@ -1,4 +1,4 @@
-/// What the threads of a team share about one work-sharing construct, and the arithmetic of loop schedules.
+/// State that a team's threads share about one work-sharing construct, and the arithmetic of loop schedules.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ constexpr std::uint64_t iterations_of(std::int64_t start, std::int64_t end, std:
   return start > end ? (from - to - 1) / (0 - by) + 1 : 0;
 }
 
-/// The same for an unsigned loop. `step` of a descending loop is a negative number wrapped to 64 bits.
+/// Number of iterations of an unsigned loop. `step` of a descending loop is a negative number wrapped to 64 bits.
 constexpr std::uint64_t iterations_of(bool ascending, std::uint64_t start, std::uint64_t end, std::uint64_t step) {
   if (ascending) return start < end ? (end - start - 1) / step + 1 : 0;
   return start > end ? (start - end - 1) / (0 - step) + 1 : 0;
@@ -80,7 +80,7 @@ constexpr Chunk shared_chunk(const LoopBounds& loop, std::uint64_t taken, std::u
   return {taken, count < left ? count : left};
 }
 
-/// What a construct's threads share in rare cases. An engine hands it out zeroed.
+/// State that a construct's threads share in rare cases. An engine hands it out zeroed.
 struct ConstructState {
   std::uintptr_t* reductions;  ///< registered by the first thread (task modifier)
   void* memory;                ///< scratch that the compiler asked for (inscan, conditional lastprivate)

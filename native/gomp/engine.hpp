@@ -1,7 +1,8 @@
-/// What the libgomp-compatible front end asks of the engine beneath it. The front end (this folder) turns GOMP_* and
-/// omp_* calls into these functions; an engine runs threads, keeps their memory and lets them wait for each other.
-/// Each shared library has one engine (the tracer's virtual threads, or the native DSM's processes), which defines
-/// every function of sdsm::engine: the linker joins the two halves (docs/decisions/006-libgomp-by-its-symbols.md).
+/// The interface between the libgomp-compatible front end and the engine beneath it. The front end (this folder) turns
+/// GOMP_* and omp_* calls into these functions; an engine runs threads, keeps their memory and lets them wait for each
+/// other. Each shared library has one engine (the tracer's virtual threads, or the native DSM's processes), which
+/// defines every function of sdsm::engine: the linker joins the two halves
+/// (docs/decisions/006-libgomp-by-its-symbols.md).
 #pragma once
 
 #include <cstddef>
@@ -19,7 +20,7 @@ using trace::EventKind;
 using trace::LockClass;
 using trace::Schedule;
 
-/// What a team is started with. Trivially copyable: an engine may send it to other processes.
+/// Arguments of a team's start. Trivially copyable: an engine may send them to other processes.
 struct TeamStart {
   void (*body)(void*) = nullptr;
   void* data = nullptr;
@@ -48,7 +49,7 @@ struct Flag {
   std::uint64_t part = 0;   ///< or the thread
   std::uint64_t parts = 0;  ///< of the loop; 0: the flag is an event's, and lasts
 };
-/// Where the numbers of the flags of events begin, beyond those of constructs.
+/// First number of events' flags, beyond the numbers of constructs.
 inline constexpr std::uint64_t first_event_construct = std::uint64_t{1} << 31;
 
 }  // namespace sdsm::gomp
@@ -68,11 +69,11 @@ void run_team(const gomp::TeamStart& start);
 /// Waits for all members of the caller's team. Event: barrier.
 void barrier(std::uint32_t team_size);
 
-/// Waits for the other members of the gang, a smaller one than the team. Event: barrier, of a sub-team.
+/// Waits for the other members of the gang, which is smaller than the team. Event: barrier, of a sub-team.
 void gang_barrier(const gomp::Gang& gang);
-/// The caller has divided gang.outer, or its team, and becomes a member of `gang`.
+/// Notes that the caller has divided gang.outer, or its team, and becomes a member of `gang`.
 void note_division(const gomp::Gang& gang);
-/// The caller has been at its last barrier of the gang, which has other members.
+/// Notes that the caller has passed its last barrier of the gang, which has other members.
 void leave_gang(const gomp::Gang& gang);
 
 /// Records an event that makes nobody wait: single, loop_end, task, loop_begin.
@@ -96,46 +97,46 @@ gomp::Chunk take_chunk(std::uint64_t number, const gomp::LoopBounds& loop, std::
 /// close_construct.
 gomp::ConstructState& open_construct(std::uint64_t number);
 void close_construct(std::uint64_t number);
-/// The calling thread will not open `number` again. The state is freed when `team_size` threads have said so.
+/// Notes that the calling thread will not open `number` again. The state is freed after `team_size` such calls.
 void leave_construct(std::uint64_t number, std::uint32_t team_size);
 
 /// A lock is known by its class and an address: of the program's lock object, or of a critical section's symbol. The
 /// two nameless ones (critical, atomic) have a null address.
 void acquire(gomp::LockClass lock_class, const void* lock);
 bool try_acquire(gomp::LockClass lock_class, const void* lock);
-/// Returns how often the caller holds the nested lock afterwards; 0 if another thread holds it.
+/// Tries to take the nested lock. Returns how often the caller holds it afterwards; 0 if another thread holds it.
 int try_acquire_nested(const void* lock);
 void release(gomp::LockClass lock_class, const void* lock);
-/// The lock object starts its life, outside of parallel regions. Locks are numbered as they are created; the others, at
-/// their first use.
+/// Numbers and resets a lock object that is initialised outside of parallel regions. Other locks get a number at their
+/// first use.
 void create_lock(gomp::LockClass lock_class, const void* lock);
-/// The lock object ends its life, or starts it in a parallel region. There who comes first would number the locks, and
-/// would wait for each number.
+/// Resets a lock object, if it has a number, that is destroyed, or initialised in a parallel region. Numbers would
+/// depend there on the order of threads, which would wait for each.
 void reset_lock(gomp::LockClass lock_class, const void* lock);
 
 /// Waits until the turn of the caller's chunk has come. Events: acquire and release of class ordered.
 void enter_ordered(const gomp::OrderedLoop& loop);
 void leave_ordered(const gomp::OrderedLoop& loop);
-/// The caller's chunk is done, with or without ordered regions in it. Waits for its turn, and passes the turn on to the
-/// chunk that begins at `next_iteration`.
+/// Called when the caller's chunk is done, with or without ordered regions in it. Waits for its turn, and passes the
+/// turn on to the chunk that begins at `next_iteration`.
 void pass_ordered(const gomp::OrderedLoop& loop, std::uint64_t next_iteration);
 
 /// Counts a flag up to `value`, which is a release of memory. Event: post.
 void post_flag(const gomp::Flag& flag, std::uint64_t value);
-/// Waits until others have counted it up to `value`, which is an acquire. Event: wait.
+/// Waits until others have counted the flag up to `value`, which is an acquire. Event: wait.
 void wait_for_flag(const gomp::Flag& flag, std::uint64_t value);
 
 /// The thread's clock in seconds, and the event `clock`.
 double wtime();
-/// The thread reads one of the other clocks. Event: clock. False: the C library's own clock answers. Else this does:
+/// Reads one of the other clocks. Event: clock. False: the C library's own clock answers. Else `since_begin_ns` does:
 /// nanoseconds since the program's begin, when calendars showed date_of_begin() (seconds since 1970).
 bool read_clock(trace::ClockSource source, std::uint64_t& since_begin_ns);
-/// The same without an event, for a wait until a time that the program has from its clock.
+/// Reads the clock without an event, for a wait until a time that the program has from its clock.
 bool clock_now(std::uint64_t& since_begin_ns);
 std::uint64_t date_of_begin();
-/// The thread has let so much time pass without computing.
+/// Notes that the thread has let so much time pass without computing.
 void sleep(std::uint64_t nanoseconds);
-/// The thread opens a file of that name because a statement of Fortran names a unit that is not open.
+/// Notes that the thread opens a file of that name because a statement of Fortran names a unit that is not open.
 void note_unopened_unit(const char* file);
 
 /// Memory that all threads of the program share, zeroed; null if there is none left.
@@ -147,7 +148,7 @@ void free_shared(void* block);
 void* allocate_private(std::size_t bytes);
 void free_private(void* block);
 
-/// Ends the run, as the program wants a team of so many threads and may not get a smaller one.
+/// Ends the run: the program wants a team of so many threads, and may not get a smaller one.
 [[noreturn]] void refuse_team(std::uint32_t threads);
 /// Ends the run: `what` is the entry point or feature, `why` what the user can do. Never returns.
 [[noreturn]] void refuse(const char* what, const char* why);

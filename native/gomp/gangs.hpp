@@ -17,10 +17,10 @@ struct Gang {
   std::uint32_t size = 1;
   std::uint32_t number = 0;     ///< of the calling thread
   std::uint32_t divisions = 0;  ///< of this gang, so far
-  /// The same for all members, and no other gang's of the run.
+  /// Key that all members have, and no other gang of the run.
   std::uint64_t key = 0;
-  std::uint64_t division_key = 0;  ///< the same of the division, for all who were divided
-  /// No other gang's in which members wait at the same time; 0: all of the team.
+  std::uint64_t division_key = 0;  ///< key of the division, for all members of the whole
+  /// Id that no other gang has whose members wait at the same time; 0: all of the team.
   std::uint32_t id = 0;
 
   /// Number in the team of the gang's member `member`; ascends with it.

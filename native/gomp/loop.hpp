@@ -17,7 +17,7 @@ LoopBounds sections_loop(unsigned count);
 
 enum class Order : bool { free, ordered };
 
-/// The thread meets a loop of its team: the next construct.
+/// Enters a loop of the thread's team: the next construct.
 void enter_loop(ThreadState& thread, const LoopBounds& loop, Order order = Order::free);
 /// enter_loop() for a combined construct, which has begun already.
 void enter_combined_loop(ThreadState& thread, const LoopBounds& loop);

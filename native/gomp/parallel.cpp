@@ -1,4 +1,4 @@
-/// Parallel regions: GOMP_parallel*, GOMP_teams_reg, and what each member of a team does first and last.
+/// Parallel regions: GOMP_parallel*, GOMP_teams_reg, and the first and last steps of a team's members.
 #include "native/gomp/parallel.hpp"
 
 #include "native/gomp/entry.hpp"

@@ -7,7 +7,7 @@
 
 namespace sdsm::gomp {
 
-/// As in omp.h's omp_sched_t.
+/// Schedules with the numbers of omp.h's omp_sched_t.
 enum class RunSchedule : std::uint32_t { static_ = 1, dynamic = 2, guided = 3, automatic = 4 };
 
 inline constexpr std::uint32_t monotonic_modifier = 0x80000000U;

@@ -44,7 +44,7 @@ class Arguments {
   void* copied_;
 };
 
-/// Marks the thread as inside a task for a while, and tells the engine.
+/// Marks the thread as inside a task for a while, for the engine, too.
 class TaskScope {
  public:
   TaskScope(ThreadState& thread, unsigned flags)
@@ -136,7 +136,7 @@ void run_taskloop(void (*body)(void*), void* data, void (*copy)(void*, void*), l
 
 namespace {
 
-/// Whoever runs the task later finds its arguments in memory that lives as long.
+/// Keeps the task's arguments in memory that lives until a thread runs it.
 void defer(gomp::Task task, const void* source, void (*copy)(void*, void*), long size, long alignment, void** depend,
            std::uint64_t event) {
   task.arguments = engine::allocate_shared(static_cast<std::size_t>(size > 0 ? size : 1),

@@ -69,7 +69,7 @@ ThreadState& this_thread();
 void start_initial_thread();
 
 /// Whether the initial thread was started. Constructors run before that: the program's in process 0, those of libraries
-/// in each process. In them regions have one thread, and locks make nobody wait.
+/// in each process. In constructors regions have one thread, and locks make nobody wait.
 bool has_begun();
 
 /// Shared state of the current construct: the team's, or the thread's own in a serialised team.
@@ -86,9 +86,9 @@ class OpenConstruct {
   ConstructState* state_;
 };
 
-/// The thread reaches its team's next work-sharing construct.
+/// Enters the team's next work-sharing construct.
 void begin_construct(ThreadState& thread);
-/// The thread leaves the current construct.
+/// Leaves the current construct.
 void leave_construct(ThreadState& thread);
 
 /// Event and barrier of a team; a serialised team has none.

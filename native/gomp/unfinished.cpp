@@ -142,7 +142,7 @@ void run(Unfinished& one) {
   engine::free_shared(task.arguments);
 }
 
-/// Those before it are complete.
+/// Runs a task when those before it are complete.
 void finish(Unfinished& one) {
   one.is_busy = true;
   if (one.task.body != nullptr) run(one);
@@ -278,7 +278,7 @@ Generation::~Generation() {
 SDSM_ENTRY void omp_fulfill_event(std::uintptr_t event) {
   sdsm::gomp::fulfil(event);
 }
-/// Of Fortran, which passes the handle by its value.
+/// Fortran's entry, which gets the handle by value.
 SDSM_ENTRY void omp_fulfill_event_(std::uintptr_t event) {
   sdsm::gomp::fulfil(event);
 }

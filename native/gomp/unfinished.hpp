@@ -1,4 +1,4 @@
-/// Tasks that are not complete once the thread that met them goes on: detached ones, whose event has yet to be
+/// Tasks that are still incomplete when the thread that created them goes on: detached ones, whose event has yet to be
 /// fulfilled, and those that depend on them, which run later. All others run in place (tasks.cpp).
 #pragma once
 
@@ -21,12 +21,12 @@ void run_task(const Task& task);
 bool must_wait(void** depend);
 /// Waits until no unfinished task is left that a task with these dependences has to wait for.
 void await_dependences(void** depend);
-/// The task runs when those before it are complete. Takes `arguments`, of allocate_shared().
+/// Runs the task when those before it are complete. Takes over `arguments`, of allocate_shared().
 void run_later(const Task& task, void** depend, std::uint64_t event);
 
 /// A new event's handle: never 0.
 std::uint64_t create_event();
-/// The task of the event is unfinished until somebody fulfils it.
+/// Keeps the event's task unfinished until somebody fulfils the event.
 void detach(std::uint64_t event, void** depend);
 void fulfil(std::uint64_t event);
 
@@ -40,7 +40,8 @@ void finish_tasks(std::uint64_t since);
 void finish_event(std::uint64_t event);
 std::uint64_t tasks_so_far();
 
-/// The calling thread is in a task, whose children are another generation. At its end they are nobody's children.
+/// While it lives, the calling thread is in a task, whose children are another generation. At its end they are nobody's
+/// children.
 class Generation {
  public:
   Generation();

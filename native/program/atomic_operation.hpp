@@ -27,7 +27,7 @@ enum class AtomicKind : std::uint8_t {
   compare_exchange_pair,  ///< of two registers: changes no flag but ZF
 };
 
-/// Of 1, 2, 4, 8 or 16 bytes; the rest is 0.
+/// A value of 1, 2, 4, 8 or 16 bytes; the rest is 0.
 struct AtomicValue {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
@@ -43,7 +43,7 @@ struct AtomicOperation {
   AtomicValue operand;      ///< of bit operations: the bit's number, less than 8 * bytes
   AtomicValue expected;     ///< of compare_exchange
 
-  /// Whether it may fail. A program then tries again.
+  /// Whether the operation may fail. The program then tries again.
   bool compares() const { return kind == AtomicKind::compare_exchange || kind == AtomicKind::compare_exchange_pair; }
 };
 
@@ -59,7 +59,7 @@ struct AtomicOutcome {
 /// The flags that an operation may change: CF, PF, AF, ZF, SF, OF.
 inline constexpr std::uint32_t status_flags = 0x8d5;
 
-/// What the operation makes of a value, and of the flags, as the processor has it.
+/// The operation's effect on a value, and on the flags, as the processor defines it.
 AtomicOutcome evaluate(const AtomicOperation& operation, const AtomicValue& before);
 
 /// Does the operation at `memory`, as one with regard to every thread and process that maps it. Precondition: the

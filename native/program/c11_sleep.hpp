@@ -5,7 +5,7 @@
 
 namespace sdsm::program {
 
-/// What thrd_sleep() tells. `sleep`: as nanosleep().
+/// thrd_sleep(), by `sleep`, which is as nanosleep().
 template <typename Sleep>
 int as_c11_sleep(Sleep sleep) {
   const int error_before = errno;

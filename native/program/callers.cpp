@@ -7,7 +7,7 @@
 namespace sdsm::program {
 namespace {
 
-/// Functions that are looked at; what recurs deeper has no name.
+/// Most functions that are searched; what recurs deeper has no name.
 constexpr std::size_t most_functions = 64;
 
 struct Walk {

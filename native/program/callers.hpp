@@ -1,4 +1,4 @@
-/// Who calls: the program's functions that have not returned yet, past those of the libraries between them and the
+/// The callers: the program's functions that have not returned yet, without those of the libraries between them and the
 /// run-time.
 #pragma once
 

@@ -21,7 +21,7 @@ using trace::ClockSource;
 
 constexpr std::int64_t second_ns = 1'000'000'000;
 
-/// Its date, the seconds since the program's begin, or none that the engine knows.
+/// What the clock shows: the date, the seconds since the program's begin, or nothing that the engine knows.
 enum class Kind : std::uint8_t { calendar, since_begin, unknown };
 
 /// CPU clocks show the time since the begin, too: a process of a DSM polls while it waits.
@@ -48,7 +48,7 @@ Kind kind_of(clockid_t clock) {
   return (clock & of_thread) != 0 || owner == 0 || owner == getpid() ? Kind::since_begin : Kind::unknown;
 }
 
-/// Who reads the clock: the program, or the C++ or Fortran library for it; nothing: anyone else.
+/// The reader of the clock: the program, or the C++ or Fortran library for it; nothing for any other.
 std::optional<ClockSource> source_of(std::uintptr_t caller, ClockSource own, ClockSource cxx, ClockSource fortran) {
   if (program_image.whole_cxx_library.holds(caller)) return cxx;
   if (program_image.whole_fortran_library.holds(caller)) return fortran;
@@ -118,7 +118,7 @@ bool answer(std::optional<ClockSource> source, tms* place, long& ticks) {
   return true;
 }
 
-/// The rest of `usage` is told already.
+/// The rest of `usage` is filled already.
 void answer(std::optional<ClockSource> source, int who, rusage* usage) {
   if (who != RUSAGE_SELF && who != RUSAGE_THREAD) return;
   const auto since_begin_ns = read(source);

@@ -13,15 +13,15 @@ namespace sdsm::program {
 /// What `clock` of clock_gettime() shows now, by the clocks that the program reads. False as clock_gettime().
 bool show_clock(clockid_t clock, timespec& now);
 
-/// When the real clock shows what the program's shows at `limit`.
+/// The real clock's time when the program's clock shows `limit`.
 timespec real_limit(clockid_t clock, const timespec& limit);
 
-/// Of system calls that the program makes by syscall(): whether the engine has answered.
+/// Serve system calls that the program makes by syscall(). Return whether the engine has answered.
 bool answer_clock_gettime(clockid_t clock, timespec* time);
 bool answer_gettimeofday(timeval* time, void* zone);
 bool answer_time(std::time_t* place, long& seconds);
 bool answer_times(tms* place, long& ticks);
-/// Behind the real call, which told the rest.
+/// To be called after the real call, which has answered the rest.
 void answer_getrusage(int who, rusage* usage);
 
 }  // namespace sdsm::program

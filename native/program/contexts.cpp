@@ -1,5 +1,5 @@
-/// Contexts and jumps: the C library saves the signal mask in them, and reads it there, by system calls. On a protected
-/// page those fail, and then swapcontext() switches nothing, and a jump keeps the mask that it should not.
+/// Contexts and jumps. The C library saves the signal mask in them, and reads it there, by system calls. These fail on
+/// a protected page: swapcontext() then switches nothing, and a jump keeps the wrong mask.
 #include <ucontext.h>
 
 #include <cerrno>
@@ -53,7 +53,7 @@ SDSM_NEXT_FUNCTION NextFunction<int(__jmp_buf_tag*)> real_setjmp{"setjmp"};
 
 }  // namespace
 
-/// Who is resumed goes on behind the call, maybe in another thread than the one that made it.
+/// A resumed context goes on after the call, maybe in another thread than the one that made it.
 SDSM_ENTRY int swapcontext(ucontext_t* left, const ucontext_t* resumed) noexcept {
   SDSM_NEXT_FUNCTION NextFunction<int(ucontext_t*, const ucontext_t*)> real{"swapcontext"};
   prepare(resumed);
@@ -65,8 +65,8 @@ SDSM_ENTRY int setcontext(const ucontext_t* resumed) noexcept {
   return with_open_pages([&] { resumes(resumed); }, [&] { return real(resumed); }, is_bad_address);
 }
 
-// These return again when who called them has long gone on: nothing of ours may stand on the stack, so the way to them
-// is a jump, behind a call that opens the pages and answers where they are.
+// These return again when their caller has long gone on: nothing of ours may be on the stack. So the way to them is a
+// jump, after a call that opens the pages and returns their address.
 extern "C" {
 __attribute__((visibility("hidden"), used)) auto* sdsm_before_getcontext(ucontext_t* saved) {
   writes(saved);
@@ -96,7 +96,7 @@ SDSM_OPENING("getcontext", "sdsm_before_getcontext");
 SDSM_OPENING("__sigsetjmp", "sdsm_before_sigsetjmp");
 SDSM_OPENING("setjmp", "sdsm_before_setjmp");
 
-/// By a copy, which the kernel never sees.
+/// The jump goes by a copy, which the kernel never sees.
 #define SDSM_JUMP(name)                                                                        \
   SDSM_ENTRY __attribute__((noreturn)) void own_##name(__jmp_buf_tag*, int) asm(#name);        \
   void own_##name(__jmp_buf_tag* saved, int answer) {                                          \

@@ -2,13 +2,13 @@
 
 namespace sdsm::program {
 
-/// What the compiler's code tells libgfortran at the begin of main: arguments, options, and how unformatted records
-/// look. Each process's library has its own. Trivially copyable.
+/// Settings that the compiler's code gives libgfortran at the begin of main: arguments, options, and the form of
+/// unformatted records. Each process's library has its own. Trivially copyable.
 struct FortranSettings {
   static constexpr int most_options = 16;
 
   int argument_count = 0;
-  char** arguments = nullptr;  ///< null: not told
+  char** arguments = nullptr;  ///< null: not given
   int option_count = 0;
   int options[most_options] = {};
   int conversion = 0;
@@ -19,7 +19,7 @@ struct FortranSettings {
   bool has_subrecord_length = false;
 
   static const FortranSettings& of_this_process();
-  /// Tells this process's library the same.
+  /// Gives this process's library the settings.
   void give_to_this_process() const;
 };
 

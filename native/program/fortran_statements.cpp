@@ -41,7 +41,7 @@ constinit FortranFunction<void(int*)> flush_unit{"_gfortran_flush_i4"};
 
 constinit std::atomic<bool> has_written = false;
 
-/// Statements that write, and have begun. What they write may be told by functions with regions of their own. A handler
+/// Statements that write, and have begun. Functions with regions of their own may compute what they write. A handler
 /// may come in between.
 constinit thread_local volatile int written = 0;
 constinit thread_local volatile bool begins = false;

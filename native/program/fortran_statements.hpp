@@ -3,8 +3,8 @@
 
 namespace sdsm::program {
 
-/// Whether the calling thread is at the beginning of one. What libgfortran allocates then is its own: nobody has to
-/// look for whom. It calls none of the program's functions there.
+/// Whether the calling thread is at the beginning of one. What libgfortran allocates then is its own. It calls none of
+/// the program's functions there.
 bool begins_fortran_statement();
 
 /// Writes out what the process has printed in Fortran, if it has. Not amid a statement that prints: libgfortran holds

@@ -1,5 +1,4 @@
-/// What the front end asks of its engine about memory and refusals (native/gomp/engine.hpp), as far as both engines
-/// answer alike.
+/// The engine's memory and refusals (native/gomp/engine.hpp) that both engines share.
 #include "native/gomp/engine.hpp"
 #include "native/program/ending.hpp"
 #include "native/program/shared_memory.hpp"

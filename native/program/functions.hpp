@@ -10,7 +10,7 @@ namespace sdsm::program {
 
 struct FunctionExtent {
   AddressRange code;
-  /// Parts of it may be reached by exceptions alone.
+  /// Parts of the function may be reached by exceptions alone.
   bool has_landing_pads = false;
 };
 

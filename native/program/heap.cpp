@@ -152,7 +152,7 @@ struct SmallBlock {
 constexpr const char* unknown_block = "the program frees or resizes an address that no allocation returned";
 constexpr const char* freed_block = "the program frees or resizes a block that it has freed";
 
-/// Of a block in use; else the run ends.
+/// The small block at an address, which is in use; else the run ends.
 SmallBlock small_block(std::uintptr_t address) REQUIRES(books_lock) {
   const std::uint32_t number = small_number(address);
   if (number > books.small_pages_used) end_run({unknown_block});
@@ -268,8 +268,8 @@ void free_large(std::uintptr_t address) REQUIRES(books_lock) {
   const std::uint64_t first = large_block(address);
   LargeBlock& block = space.large_blocks[first];
   retire_pages(address, block.pages);
-  // They are not given back to the system: in a cluster they are other nodes' too, who keep what they have of them, and
-  // a trace has to show the same old contents.
+  // They are not given back to the system. In a cluster other nodes have them, too, and keep their copies, and a trace
+  // has to show the same old contents.
   for (std::uint64_t i = 0; i < block.pages; ++i) {
     space.was_used[first + i] = true;
     space.is_unmapped[first + i] = false;

@@ -20,18 +20,18 @@ struct Request {
   bool in_own_pages = false;  ///< even if it is small
 };
 
-/// What HeapGuard (shared_memory.hpp) holds.
+/// The lock that HeapGuard (shared_memory.hpp) holds.
 struct CAPABILITY("lock") BooksLock {};
 inline constinit BooksLock books_lock;
 
-/// Reserves the address space. Before any other call.
+/// Reserves the address space. To be called before any other function here.
 void start() REQUIRES(starting);
 
 bool holds(const void* block);
 /// Whether the block has pages of its own.
 bool is_large(const void* block);
 
-/// Null if there is no memory left, or the alignment is no power of two.
+/// Allocates a block. Null if there is no memory left, or the alignment is no power of two.
 void* allocate(const Request& request);
 /// Zeroes the first `bytes` of a new block, without touching pages that the kernel gives zeroed.
 void clear(void* block, std::size_t bytes);
@@ -40,10 +40,10 @@ void clear(void* block, std::size_t bytes);
 AddressRange first_used_pages(const AddressRange& part);
 /// Ends the run with a message if `block` is no block of this heap, or was freed before.
 void free(void* block);
-/// The first block that `part` meets loses its pages there, for good; `part` then begins behind the block. Returns the
-/// block if none of its pages is left, else null: it is to be freed.
+/// Takes the pages of `part` from the first block that it meets, for good; `part` then begins behind the block. Returns
+/// the block, which is to be freed, if none of its pages is left; else null.
 void* unmap_first(AddressRange& part);
-/// Blocks have their pages in `part` again. False if some are of no block that has others left.
+/// Gives blocks their pages in `part` back. False if some are of no block that has others left.
 bool map_again(const AddressRange& part);
 /// Room in bytes of a block for `request` if it would share its pages with others; else 0.
 std::size_t small_room(const Request& request);

@@ -1,4 +1,4 @@
-/// What instructions do to registers and memory, as far as loops that wait for a store need it.
+/// Effects of instructions on registers and memory, as far as loops that wait for a store need them.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,8 @@ inline bool is_on_stack(const MemoryOperand& memory) {
   return memory.base == Register::rsp || (memory.base == frame && memory.displacement < 0);
 }
 
-/// What an instruction reads and writes. Bit 1 << n stands for register n, and one more for the flags of comparisons.
+/// The registers and memory that an instruction reads and writes. Bit 1 << n stands for register n, and one more for
+/// the flags of comparisons.
 inline constexpr std::uint32_t flags_bit = 1u << 16;
 struct Effect {
   std::uint32_t reads = 0;
@@ -38,7 +39,7 @@ struct Effect {
   bool stores = false;
 };
 
-/// What the linker's table of addresses has there; 0 outside of the file.
+/// The entry of the linker's table of addresses there; 0 outside of the file.
 inline std::uintptr_t entry_of(const AddressRange& file, std::uintptr_t address) {
   std::uintptr_t entry = 0;
   if (address < file.begin || address + sizeof entry > file.end) return 0;
@@ -46,7 +47,7 @@ inline std::uintptr_t entry_of(const AddressRange& file, std::uintptr_t address)
   return entry;
 }
 
-/// Nothing for an instruction that no waiting loop needs.
+/// Reads an instruction's effect; nothing for one that no waiting loop needs.
 class EffectReader {
  public:
   EffectReader(const std::uint8_t* code, const Instruction& instruction, const Pauses& pauses)
@@ -227,7 +228,8 @@ struct Variables {
   }
 };
 
-/// The variable that is waited for, by any instruction that uses it: relative to the next one's address, it is `at`.
+/// The operand with an absolute address instead of one relative to the next instruction, at `next`: alike for any
+/// instruction that uses the variable.
 inline MemoryOperand anywhere(MemoryOperand memory, std::uint32_t next) {
   if (memory.base == Register::rip) memory.displacement += static_cast<std::int32_t>(next);
   return memory;

@@ -51,7 +51,7 @@ bool is_bad_address(Answer answer) {
     auto* const next = real.for_caller(SDSM_CALLER);                                                  \
     return with_open_pages([&] { touches; }, [&] { return next arguments; }, is_bad_address<result>); \
   }
-// By a system call, or from a file; both answer by an error's number.
+// These make a system call, or read a file; both answer by an error's number.
 SDSM_TOUCHING_AS(noexcept, int, pthread_getname_np, (pthread_t thread, char* name, std::size_t bytes),
                  (thread, name, bytes), writes(name, bytes))
 

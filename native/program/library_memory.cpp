@@ -1,6 +1,6 @@
-/// Functions of the C library that allocate memory for the program inside of themselves. Those that compute only do so
-/// from the program's heap. What others return is moved there: with the memory they also allocate what the kernel
-/// writes to (folders, files), which may not be shared.
+/// Functions of the C library that allocate memory for the program. Those that only compute allocate from the program's
+/// heap. Results of the others are moved there, as they also allocate what the kernel writes to (folders, files), which
+/// may not be shared.
 #include "native/program/library_memory.hpp"
 
 #include <argz.h>
@@ -33,7 +33,7 @@ using namespace sdsm::program;
 
 namespace {
 
-/// Who called the C library for the memory that it allocates; 0: it does so for itself.
+/// The caller for which the C library allocates memory; 0: it does so for itself.
 constinit thread_local std::uintptr_t wanted_by = 0;
 
 /// What the C library returned, moved to the program's heap; `block` itself if it lies there. Null if there is no
@@ -64,7 +64,7 @@ bool move_texts(char**& list, std::size_t offset, std::size_t count, std::uintpt
 }
 
 using Order = int(const void*, const void*);
-/// Of the caller's innermost tsearch.
+/// The order of the caller's innermost tsearch.
 constinit thread_local Order* order_of_program = nullptr;
 
 /// The program's function may leave by a jump: what it calls finds the library allocating for itself.
@@ -156,7 +156,7 @@ bool allocates_result(const void* function) {
 }
 
 /// The program's code that libgfortran at `code` allocates a result for; else `code`. The library's own frames do not
-/// tell which of its functions was called: that may have jumped to another one.
+/// show which of its functions was called: that may have jumped to another one.
 std::uintptr_t wants_result(std::uintptr_t code) {
   std::uintptr_t caller = 0;
   _Unwind_Backtrace(leave_library, &caller);
@@ -260,7 +260,7 @@ SDSM_SCANNING(__isoc99_swscanf, __isoc99_vswscanf, wchar_t)
 SDSM_SCANNING(__isoc23_swscanf, __isoc23_vswscanf, wchar_t)
 
 namespace {
-/// The stream's buffer is the C library's: a first look at what comes makes it before texts are.
+/// The stream's buffer is the C library's: peeking at the input makes it before texts are allocated.
 int scan_stream(int (*real)(FILE*, const char*, std::va_list), FILE* stream, const char* format, std::va_list arguments,
                 std::uintptr_t caller) {
   if (std::strchr(format, 'm') == nullptr) return real(stream, format, arguments);

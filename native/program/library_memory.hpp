@@ -1,5 +1,4 @@
-/// What functions of the C library allocate inside of themselves for the program is the program's: all its threads use
-/// it, and free it.
+/// Memory that functions of the C library allocate for the program: all its threads use it, and free it.
 #pragma once
 
 #include <cstddef>
@@ -19,13 +18,13 @@ class AllocatesForProgram {
   std::uintptr_t before_;
 };
 
-/// Who wants the memory that code at `caller` asks for: `caller`, or who has called the C library for it.
+/// The code for which `caller` asks for memory: `caller`, or its caller if it is the C library's.
 std::uintptr_t allocates_for(std::uintptr_t caller);
 
 /// A block of the program's heap if `caller` is the program's. Null and errno if there is no memory.
 char* room_for(std::size_t bytes, std::uintptr_t caller);
 char* copy_of(const char* text, std::size_t length, std::uintptr_t caller);
-/// What malloc or room_for() gave.
+/// Frees what malloc or room_for() gave.
 void give_back(void* block);
 
 }  // namespace sdsm::program

@@ -31,9 +31,9 @@ struct Replaced {
 /// at a time, writes here.
 struct Replacements {
   GrowingArray<Replaced> all;          ///< by address
-  GrowingArray<AddressRange> objects;  ///< those that have been looked at
+  GrowingArray<AddressRange> objects;  ///< those that have been scanned
   GrowingArray<AddressRange> loaded;   ///< those that are there now
-  /// Of the function being read, by byte: whether an instruction that is reached begins there.
+  /// By byte of the function being read: whether an instruction that is reached begins there.
   GrowingArray<bool> is_reached;
   GrowingArray<std::uint32_t> to_read;
   unsigned cycle_readings = 0;  ///< instructions of the object being read
@@ -58,7 +58,7 @@ class FunctionReader {
         bytes_(static_cast<std::uint32_t>(extent.code.end - extent.code.begin)),
         is_linear_(extent.has_landing_pads) {}
 
-  /// Reading takes its time, and few functions have what is looked for.
+  /// Reading takes its time, and few functions have such instructions.
   bool is_promising() const {
     for (std::uint32_t i = 0; i + 1 < bytes_; ++i) {
       const std::uint8_t byte = begin_[i];

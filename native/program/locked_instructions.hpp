@@ -1,5 +1,6 @@
-/// The program's atomic operations. Compilers make each of one instruction, without a call. A trap replaces it, and the
-/// engine beneath does it if the memory is shared. The address decides, as code of libraries works on both kinds.
+/// Traps the program's atomic operations. Compilers make each of one instruction, without a call. A trap replaces it,
+/// and the engine beneath does it if the memory is shared. The address decides, as code of libraries works on both
+/// kinds.
 #pragma once
 
 #include <ucontext.h>
@@ -23,11 +24,11 @@ void take_over_locked_instructions() REQUIRES(starting);
 /// instruction's own address.
 bool operate_on_shared(std::uintptr_t code, std::uintptr_t address, const AtomicOperation& operation,
                        AtomicOutcome& outcome);
-/// Does what a trap of the engine's own asks for; false: it is none of those.
+/// Serves a trap of the engine's own; false if it is none.
 bool take_trap(const siginfo_t& info, ucontext_t& machine);
-/// The program has loaded a library of its own (dlopen), whose variables are not shared.
+/// Notes that the program has loaded a library of its own (dlopen), whose variables are not shared.
 void note_library(const char* path, std::size_t bytes_of_variables);
-/// After this the thread sees what other threads wrote before their own fences.
+/// Does a fence: the thread then sees what other threads wrote before their own fences.
 void fence_shared();
 
 }  // namespace sdsm::program

@@ -1,5 +1,5 @@
-/// Reads the machine code of x86-64: how long an instruction is and where control goes, and for those that lock memory,
-/// all that is needed to do their work.
+/// Decodes the machine code of x86-64: how long an instruction is and where control goes, and for those that lock
+/// memory, all that is needed to do their work.
 #pragma once
 
 #include <ucontext.h>
@@ -80,10 +80,10 @@ struct LockedInstruction {
   MemoryOperand memory;
 };
 
-/// Nothing if the instruction at `code` does not lock memory.
+/// Decodes the instruction at `code`; nothing if it does not lock memory.
 std::optional<LockedInstruction> decode_locked(const std::uint8_t* code, std::size_t room);
 
-/// What `instruction`, which a thread with these registers has come to, does, and where. `next`: the address behind it.
+/// The operation and address of `instruction`, for a thread with these registers. `next`: the address behind it.
 struct LockedAccess {
   std::uintptr_t address = 0;
   AtomicOperation operation;

@@ -1,4 +1,4 @@
-/// How both engines call main: at the same depth of its stack, so that its variables lie on the same pages.
+/// Calls main, for both engines, at the same depth of its stack, so that its variables lie on the same pages.
 #pragma once
 
 #include "native/program/program_image.hpp"
@@ -13,8 +13,8 @@ struct MainCall {
   void (*end)(int status) = nullptr;  ///< called where main has returned; does not return
 };
 
-/// Calls main on `stack`. Its arguments, array and texts, are copied to the stack's end first, which all threads see:
-/// the kernel has put them where each process has its own, and programs change them (getopt, strtok). The copy has
+/// Calls main on `stack`. Its arguments, array and texts, are copied to the stack's end first, which all threads see.
+/// The kernel has put them into each process's private memory, and programs change them (getopt, strtok). The copy has
 /// pages of its own. Arguments that would take half of the stack stay where they are.
 [[noreturn]] void call_main_on(const AddressRange& stack, const MainCall& call);
 

@@ -1,5 +1,5 @@
 /// The C library's allocation functions: the program's own allocations go to the traced heap, those of the libraries
-/// under it to the C library, told apart by the address of the caller.
+/// under it to the C library. The caller's address decides.
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
-/// Memory that the program gets from the kernel itself. Anonymous mappings are blocks of the shared heap, and begin
-/// with zeros as the kernel's do; what cannot be one stays private, and is counted (unseen.hpp).
+/// Memory that the program maps itself. Anonymous mappings are blocks of the shared heap, and begin with zeros as the
+/// kernel's do. Others stay private, and are counted (unseen.hpp).
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -36,8 +36,8 @@ AddressRange pages_of(const void* memory, std::size_t bytes) {
   return {begin, page_up(begin + bytes)};
 }
 
-/// Of no interest to shared memory: memory for code, of large pages, below 4 GiB, that grows by itself, or at an
-/// address that the program chose outside of the heap.
+/// Whether a mapping can be a block. Memory for code cannot, nor memory of large pages, below 4 GiB, that grows by
+/// itself, or at an address that the program chose outside of the heap.
 bool can_be_block(int protection, int flags) {
   constexpr int others = MAP_HUGETLB | MAP_32BIT | MAP_GROWSDOWN | at_a_place;
   return (flags & MAP_ANONYMOUS) != 0 && (flags & others) == 0 && (protection & PROT_EXEC) == 0;

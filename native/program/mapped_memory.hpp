@@ -1,5 +1,5 @@
-/// Memory that the program gets from the kernel itself. Anonymous mappings are blocks of the shared heap, and begin
-/// with zeros as the kernel's do; what cannot be one stays private, and is counted (unseen.hpp).
+/// Memory that the program maps itself. Anonymous mappings are blocks of the shared heap, and begin with zeros as the
+/// kernel's do. Others stay private, and are counted (unseen.hpp).
 #pragma once
 
 #include <sys/types.h>
@@ -13,7 +13,7 @@ namespace sdsm::program {
 void* map_memory(void* wanted, std::size_t bytes, int protection, int flags, int file, off_t offset,
                  std::uintptr_t caller);
 
-/// Whether the program has mapped memory, now of the heap, that it would share with children of fork(), too.
+/// Whether the program has mapped memory, now of the heap, that children of fork() would share, too.
 bool memory_is_for_children();
 
 }  // namespace sdsm::program

@@ -25,7 +25,7 @@ Selector selector_of(unsigned bits) {
   return by_bits[bits & 3];
 }
 
-/// Of VEX and EVEX; `code` begins with the prefix. XOP has another layout, and no length here.
+/// Reads a VEX or EVEX prefix, with which `code` begins. XOP has another layout, and no length here.
 void read_vector_prefix(const std::uint8_t* code, Form& form) {
   if (*code == 0xc5) {
     form.selector = selector_of(code[1]);
@@ -132,7 +132,7 @@ MemoryAccess of_one_byte(const Form& form) {
   }
 }
 
-/// Of 0f and a vector's map 1: SSE's and MMX's, whose full width is `full`.
+/// Access of opcodes after 0f and of a vector's map 1: SSE's and MMX's, whose full width is `full`.
 MemoryAccess of_packed(const Form& form, std::uint32_t full) {
   const unsigned opcode = form.found->opcode;
   const bool is_scalar = form.selector == Selector::f3 || form.selector == Selector::f2;
@@ -222,7 +222,7 @@ MemoryAccess of_after_0f(const Form& form) {
   return of_packed(form, form.selector == Selector::none ? 8 : 16);
 }
 
-/// Of 0f 38 and a vector's map 2.
+/// Access of opcodes after 0f 38 and of a vector's map 2.
 MemoryAccess of_after_38(const Form& form) {
   const unsigned opcode = form.found->opcode;
   const bool is_vector = form.found->is_vector;
@@ -271,7 +271,7 @@ MemoryAccess of_after_38(const Form& form) {
   return {opcode == 0x10 || opcode == 0x14 || opcode == 0x15 || opcode == 0x17 ? full : 0};
 }
 
-/// Of 0f 3a and a vector's map 3.
+/// Access of opcodes after 0f 3a and of a vector's map 3.
 MemoryAccess of_after_3a(const Form& form) {
   switch (form.found->opcode) {
     case 0x14:

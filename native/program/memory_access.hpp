@@ -1,5 +1,5 @@
-/// How much memory an instruction of x86-64 accesses, and whether it reads what it writes: for single steps, where the
-/// processor tells only that a page was accessed, and from which byte on.
+/// How much memory an instruction of x86-64 accesses, and whether it reads what it writes. For single steps, where the
+/// processor reports only the first byte.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ struct MemoryAccess {
   bool reads_and_writes = false;  ///< of one operand: arithmetic on memory, exchanges
 };
 
-/// Of the instruction that was decoded at `code`, if its ModRM byte names memory or it is a string instruction: of one
-/// element then. The tables are those of AMD's manual (volumes 3 to 5).
+/// The access of the instruction that was decoded at `code`, if its ModRM byte names memory or it is a string
+/// instruction: one element then. The tables are those of AMD's manual (volumes 3 to 5).
 MemoryAccess memory_access(const std::uint8_t* code, const Instruction& found);
 
 }  // namespace sdsm::program

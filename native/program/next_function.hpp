@@ -56,18 +56,18 @@ class NextFunction : public AnyNextFunction {
   auto operator()(Arguments... arguments) {
     return reinterpret_cast<Function*>(find())(arguments...);
   }
-  /// A function of one of the program's libraries is none for the run-time.
+  /// The function for this caller: the run-time takes none of the program's libraries.
   Function* for_caller(std::uintptr_t caller) {
     return is_run_time(caller) ? for_run_time() : reinterpret_cast<Function*>(find());
   }
   Function* for_run_time() { return reinterpret_cast<Function*>(is_of_program() ? find_in_c_library() : find()); }
 };
 
-/// Each one is defined so, for look_up_functions() to find it.
+/// Defines one so that look_up_functions() finds it.
 #define SDSM_NEXT_FUNCTION [[gnu::section("sdsm_next_functions")]] static constinit
 
-/// Looks all of them up. From then on a thread that calls one never waits for the dynamic linker, in which another may
-/// be that waits for this one: in a library's constructor, say, or where a signal has interrupted it.
+/// Looks all of them up. A thread that calls one then never waits for the dynamic linker, where another thread may be
+/// that waits for this one: in a library's constructor, say, or where a signal has interrupted it.
 void look_up_functions();
 
 }  // namespace sdsm::program

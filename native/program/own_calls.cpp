@@ -15,14 +15,14 @@
 /// This library's first byte, and what is behind it; the linker defines them.
 extern "C" [[gnu::visibility("hidden")]] const ElfW(Ehdr) __ehdr_start;
 extern "C" [[gnu::visibility("hidden")]] const char _end;
-/// The same of the section sdsm_next_functions.
+/// Begin and end of the section sdsm_next_functions.
 extern "C" [[gnu::visibility("hidden")]] sdsm::program::AnyNextFunction __start_sdsm_next_functions[];
 extern "C" [[gnu::visibility("hidden")]] sdsm::program::AnyNextFunction __stop_sdsm_next_functions[];
 
 namespace sdsm::program {
 namespace {
 
-/// Of this library's table for the dynamic linker, in which that one has made addresses of offsets.
+/// Entry of this library's table for the dynamic linker, which has made addresses of its offsets.
 ElfW(Addr) entry_of(ElfW(Sxword) tag) {
   const ElfW(Dyn)* entry = _DYNAMIC;
   while (entry->d_tag != tag && entry->d_tag != DT_NULL) ++entry;

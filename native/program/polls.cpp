@@ -18,7 +18,7 @@ std::optional<Poll> poll_of(const std::uint8_t* code, const greg_t* registers) {
   if (found.length == 0 || found.modrm == 0 || code[found.modrm] >= registers_alone) return std::nullopt;
   if (found.is_evex) return std::nullopt;
   const std::uint32_t bytes = memory_access(code, found).bytes;
-  // Of a long double the last 8 bytes: they have the exponent and most of the fraction.
+  // A long double counts by its last 8 bytes: they have the exponent and most of the fraction.
   const std::uint32_t unseen = bytes == bytes_of_long_double ? bytes - most_bytes : 0;
   if (bytes - unseen > most_bytes || !std::has_single_bit(bytes - unseen)) return std::nullopt;
   const std::uintptr_t behind = static_cast<std::uintptr_t>(registers[REG_RIP]) + found.length;

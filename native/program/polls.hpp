@@ -1,4 +1,4 @@
-/// What a thread looks at: how a wait is known where neither its code nor its registers tell.
+/// The memory that a thread polls, by which a wait is known where neither its code nor its registers show it.
 #pragma once
 
 #include <ucontext.h>
@@ -18,8 +18,8 @@ struct Poll {
 /// Longest instruction, in bytes.
 inline constexpr std::size_t longest_instruction = 15;
 
-/// By a thread with these registers, whose instruction pointer says where it is. `code`: the instruction's bytes, of
-/// which `longest_instruction` may be read. Nothing for others, which no loop waits by.
+/// The poll of a thread with these registers, whose instruction pointer says where it is. `code`: the instruction's
+/// bytes, of which `longest_instruction` may be read. Nothing for instructions by which no loop waits.
 std::optional<Poll> poll_of(const std::uint8_t* code, const greg_t* registers);
 
 }  // namespace sdsm::program

@@ -106,7 +106,7 @@ msghdr* PrivateCopies::message(msghdr* original) {
 }
 
 void PrivateCopies::give_back(long answer) {
-  // The answer of a function may be an int. A sleep that a signal ends tells what is left.
+  // The answer of a function may be an int. A sleep that a signal ends returns what is left.
   if (static_cast<int>(answer) < 0 && answer != -EINTR) return;
   const auto answered = static_cast<std::size_t>(std::max(static_cast<int>(answer), 0));
   for (std::size_t i = 0; i < copy_count_; ++i) {

@@ -1,6 +1,6 @@
-/// Memory that the kernel writes to in place of shared pages, for what it tells only once: a message, a connection, how
-/// a child ended. Where another thread of the node shuts the page meanwhile, a call repeated would wait for the next
-/// one.
+/// Memory that the kernel writes to in place of shared pages, for results that it gives only once: a message, a
+/// connection, how a child ended. If another thread of the node shut the page meanwhile, a repeated call would wait for
+/// the next one.
 #pragma once
 
 #include <sys/socket.h>
@@ -10,7 +10,7 @@
 
 namespace sdsm::program {
 
-/// Those of one call. They go when the object does.
+/// The copies of one call, which live as long as the object.
 class PrivateCopies {
  public:
   PrivateCopies() = default;
@@ -21,16 +21,16 @@ class PrivateCopies {
 
   /// A structure, which the kernel may read, too.
   void* structure(void* original, std::size_t bytes);
-  /// `head` bytes, and as many behind them as the call's answer says.
+  /// `head` bytes, and then as many as the call's answer says.
   void* data(void* original, std::size_t bytes, std::size_t head);
-  /// As many bytes as the socklen_t at `written` says after the call, at most as it says now.
+  /// As many bytes as the socklen_t at `written` says after the call, and at most as many as it says now.
   void* sized(void* original, const void* written);
   /// The parts, in turn, of as many bytes as the call's answer says.
   iovec* parts(const iovec* original, std::size_t count);
   msghdr* message(msghdr* original);
 
-  /// After the call: what the kernel wrote goes where it should be. An answer below 0, but for -EINTR, says
-  /// that it wrote nothing.
+  /// Copies, after the call, what the kernel wrote to the original. An answer below 0, except -EINTR, says that it
+  /// wrote nothing.
   void give_back(long answer);
   void clear();
 

@@ -8,7 +8,7 @@ namespace sdsm::program {
 int real_pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*), void* argument);
 
 /// Takes the run-time out of LD_PRELOAD, as programs that this one starts are no part of the run. The command puts it
-/// first there, and keeps whatever the user had behind a colon.
+/// first there, and keeps what the user had behind a colon.
 void leave_preload();
 
 }  // namespace sdsm::program

@@ -39,7 +39,7 @@ struct ProgramImage {
 
   /// Whether an allocation requested by code at `caller` is the program's.
   bool is_program(std::uintptr_t caller) const { return is_own_code(caller) || cxx_library.holds(caller); }
-  /// Whether it is in the program's file or in one of its own libraries.
+  /// Whether the address is in the program's file or in one of its own libraries.
   bool is_own_code(std::uintptr_t address) const {
     if (program.whole.holds(address)) return true;
     for (const ObjectImage& library : libraries) {
@@ -52,7 +52,7 @@ struct ProgramImage {
     const ObjectImage* const object = object_of_variable(address);
     return object != nullptr ? object->variables : AddressRange{};
   }
-  /// Null if no object has a variable at `address`.
+  /// The object that has a variable at `address`; null if none has.
   const ObjectImage* object_of_variable(std::uintptr_t address) const {
     if (program.variables.holds(address)) return &program;
     for (const ObjectImage& library : libraries) {
@@ -60,7 +60,7 @@ struct ProgramImage {
     }
     return nullptr;
   }
-  /// In the addresses of the variable's file; 0 if no object has a variable at `address`.
+  /// The address in the variable's file; 0 if no object has a variable at `address`.
   std::uintptr_t variable_address(std::uintptr_t address) const {
     const ObjectImage* const object = object_of_variable(address);
     return object != nullptr ? address - object->load_offset : 0;
@@ -70,12 +70,12 @@ struct ProgramImage {
     const ObjectImage* const object = object_of_variable(address);
     return object != nullptr ? object->name : "";
   }
-  /// 0 for an address outside of the program's own file.
+  /// The address in the program's own file; 0 outside of it.
   std::uintptr_t file_address(std::uintptr_t address) const {
     return program.whole.holds(address) ? address - program.load_offset : 0;
   }
 };
-/// Return address of the function that uses it, which lies in its caller's code.
+/// Return address of the function that uses this macro, which lies in its caller's code.
 #define SDSM_CALLER reinterpret_cast<std::uintptr_t>(__builtin_return_address(0))
 
 extern const ProgramImage& program_image;
@@ -88,7 +88,7 @@ enum class SystemLibrary : std::uint8_t {
   locks_for_program,  ///< its locked instructions may be on the program's memory
 };
 SystemLibrary system_library(const char* path);
-/// Of a loaded file: neither a system's library nor one that the user preloads.
+/// Whether a loaded file is neither a system's library nor one that the user preloads.
 bool is_library_of_program(const char* path);
 
 /// From the first to the last address of a loaded file.
@@ -98,10 +98,10 @@ AddressRange whole_of(const dl_phdr_info& object);
 /// before those.
 void drop_library_constructors() REQUIRES(starting);
 
-/// The constructors of libraries have run: from here on, all that the C++ library allocates is for the program.
+/// Notes that the constructors of libraries have run: from here on the C++ library allocates for the program only.
 void pass_library_constructors() REQUIRES(starting);
 
-/// Whether it is the program or one of its libraries.
+/// Whether the object is the program or one of its libraries.
 bool is_of_program(const dl_phdr_info& object);
 
 /// Looks the addresses up in the dynamic linker's list. From here on the program's allocations are shared memory, so no

@@ -15,7 +15,7 @@ constexpr std::uintptr_t page_up(std::uintptr_t address) {
   return page_down(address + page_bytes - 1);
 }
 
-/// Regions of shared memory begin on multiples of this, so that pages of up to as many bytes never hold parts of two.
+/// Alignment of regions of shared memory. Pages of up to as many bytes never hold parts of two.
 inline constexpr std::size_t region_alignment = 64 * 1024;
 constexpr std::uintptr_t region_up(std::uintptr_t address) {
   return (address + region_alignment - 1) & ~(region_alignment - 1);

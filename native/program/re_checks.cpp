@@ -19,7 +19,7 @@ struct Value {
   MemoryOperand where;
   std::uint32_t base = 0;  ///< numbers of the values that the address was computed from
   std::uint32_t index = 0;
-  std::uint32_t order = 0;  ///< of the look
+  std::uint32_t order = 0;  ///< of the load
 };
 
 /// Follows a function's code from its begin to its end, branches passed over.
@@ -48,7 +48,7 @@ class Reader {
 
  private:
   static constexpr std::size_t most_slots = 64;
-  static constexpr std::uint32_t most_between = 64;  ///< looks, between the first one and the second
+  static constexpr std::uint32_t most_between = 64;  ///< loads between the first one and the second
   struct Slot {
     MemoryOperand place;
     std::uint32_t value = 0;
@@ -63,7 +63,7 @@ class Reader {
     slots_ = next_slot_ = 0;
     for (std::uint32_t& value : in_register_) value = add({});
   }
-  /// Somebody else's code ran: what was looked at before says nothing of what is there.
+  /// Other code ran: loads before it say nothing of what is there now.
   void age() { aged_at_ = loads_; }
 
   std::uint32_t value_of(Register one) const {
@@ -139,7 +139,8 @@ class Reader {
     }
   }
 
-  /// Of floating-point numbers, say: it may load anything, and changes registers that say nothing afterwards.
+  /// Takes an unknown instruction, of floating-point numbers, say: it may load anything, and its registers are unknown
+  /// afterwards.
   void take_unknown(const std::uint8_t* code, const Instruction& next) {
     ++loads_;
     if (next.modrm == 0) return;
@@ -153,7 +154,7 @@ class Reader {
     const unsigned operation = next.opcode >> 3;
     return operation == subtraction || operation == 6 || operation == 7;
   }
-  /// By the next instruction but those, a few, that leave the flags as they are.
+  /// Whether the next instruction asks for zero, apart from a few that leave the flags as they are.
   bool is_asked_for_zero(const std::uint8_t* code, std::uint32_t rest) const {
     constexpr int most_between_flags = 4;
     for (int passed = 0; passed <= most_between_flags; ++passed) {
@@ -201,7 +202,7 @@ class Reader {
   std::size_t slots_ = 0;
   std::size_t next_slot_ = 0;
   std::uint32_t loads_ = 0;
-  std::uint32_t aged_at_ = 0;  ///< looks up to this one are out of date
+  std::uint32_t aged_at_ = 0;  ///< loads up to this one are out of date
 };
 
 }  // namespace

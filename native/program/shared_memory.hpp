@@ -1,5 +1,5 @@
-/// What this folder asks of the engine beneath it about the memory that the program's threads share. Each engine (the
-/// tracer, the native DSM) defines these functions, as those of native/gomp/engine.hpp.
+/// The interface between this folder and the engine beneath it for the memory that the program's threads share. Each
+/// engine (the tracer, the native DSM) defines these functions, as those of native/gomp/engine.hpp.
 #pragma once
 
 #include <cstddef>
@@ -32,9 +32,9 @@ std::uintptr_t reserve_heap(std::uintptr_t begin, std::size_t bytes) REQUIRES(st
 /// `number` is the block's.
 std::uint32_t add_region(const RegionInfo& region, std::uint64_t bytes = 0, std::uintptr_t caller = 0,
                          std::uint32_t number = 0);
-/// A region has grown at its end.
+/// Notes that a region has grown at its end.
 void set_region_pages(std::uint32_t region, std::uint64_t pages) REQUIRES(heap::books_lock);
-/// The pages lose their region: a block is freed, or an array is placed anew.
+/// Takes the pages from their region: a block is freed, or an array is placed anew.
 void retire_pages(std::uintptr_t begin, std::uint64_t pages);
 
 /// The program's heap as its threads use it. Where one process keeps the books (heap.hpp), the others ask that one.
@@ -43,12 +43,13 @@ bool holds(const void* block);
 void* allocate(const heap::Request& request);
 void clear(void* block, std::size_t bytes);
 void free(void* block);
-/// Large blocks lose pages, which nobody may touch; who has none left is freed. Pages of no block stay as they are.
+/// Takes pages from large blocks, which nobody may touch then. A block with none left is freed. Pages of no block stay
+/// as they are.
 void unmap(AddressRange part);
-/// Blocks have pages again that they lost, with any contents. False if a page is of no block.
+/// Gives blocks pages back that they lost, with any contents. False if a page is of no block.
 bool map_again(const AddressRange& part);
 std::size_t room(const void* block);
-/// Keeps the first min(old, new) bytes. Null if there is no memory left; the block stays then.
+/// Resizes a block, and keeps the first min(old, new) bytes. Null if there is no memory left; the block stays then.
 void* reallocate(void* block, std::size_t bytes, std::uintptr_t caller);
 }  // namespace shared_heap
 
@@ -62,7 +63,7 @@ bool place_globals(std::uintptr_t begin, std::size_t bytes, Placement placement)
 /// fail instead of trapping.
 enum class KernelUse : bool { reads, writes };
 void touch_for_kernel(const void* buffer, std::uint64_t bytes, KernelUse use);
-/// The system call is done, or what an atomic operation's trap had to do.
+/// To be called after a system call, and after the work of an atomic operation's trap.
 void shut_after_use();
 /// How often a touch has shut other pages, so far: a buffer touched before may need to be touched again.
 std::uint64_t times_shut_by_touches();
@@ -81,7 +82,7 @@ class SCOPED_CAPABILITY HeapGuard {
 
 /// Ends the run if a child of fork() would get no copy of the memory.
 void allow_fork();
-/// In the child, after fork(): it runs on alone.
+/// To be called in the child after fork(), which runs on alone.
 void become_lone_child();
 
 }  // namespace sdsm::program

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::uint8_t wide_operand = 8;  // of REX
 
-/// Of the opcodes' bytes, the operand's size: with 88, c6 and 86 one byte, with 89, c7 and 87 two if a prefix says so.
+/// Whether the operand is short: opcodes 88, c6 and 86 have one byte, 89, c7 and 87 two if a prefix says so.
 bool is_short(const Instruction& found) {
   const bool is_of_byte = (found.opcode & 1) == 0;
   return is_of_byte || (found.has_short_operand && (found.rex & wide_operand) == 0);

@@ -1,5 +1,5 @@
-/// Has code variables of one or two bytes that it stores to by plain moves, which is what atomic stores compile to?
-/// Then the changes of a word do not show whether it is one variable.
+/// Whether code stores variables of one or two bytes by plain moves, to which atomic stores compile. If so, the changes
+/// of a word do not show whether it is one variable.
 #pragma once
 
 #include <cstddef>

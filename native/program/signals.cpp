@@ -17,7 +17,7 @@
 namespace sdsm::program {
 namespace {
 
-/// The signals that the run-time needs itself: what the program asks for of them is kept, and told.
+/// The signals that the run-time needs itself: the program's settings of them are kept, and returned to it.
 constexpr bool is_own(int signal) {
   return signal == SIGSEGV || signal == SIGTRAP;
 }
@@ -26,7 +26,7 @@ constexpr std::uint64_t bit_of(int signal) {
   return std::uint64_t{1} << (signal - 1);
 }
 
-/// Of what an instruction does, or abort(): the kernel ends the program if they are blocked then.
+/// Signals of an instruction, or of abort(): the kernel ends the program if they are blocked then.
 constexpr std::uint64_t synchronous =
     bit_of(SIGFPE) | bit_of(SIGILL) | bit_of(SIGBUS) | bit_of(SIGABRT) | bit_of(SIGSYS);
 
@@ -47,7 +47,7 @@ bool is_handler(const struct sigaction& action) {
   return action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN;
 }
 
-/// Those that libgfortran sets at its start only report and end: nothing after them is to be protected.
+/// Handlers that libgfortran sets at its start only report and end: nothing after them needs protection.
 bool is_of_libgfortran(const struct sigaction& action) {
   Dl_info place;
   return dladdr(reinterpret_cast<void*>(action.sa_handler), &place) != 0 && place.dli_fname != nullptr &&
@@ -397,7 +397,7 @@ SDSM_ENTRY __sighandler_t sysv_signal(int number, __sighandler_t handler) noexce
 }
 SDSM_ENTRY __sighandler_t __sysv_signal(int number, __sighandler_t handler) noexcept SDSM_ALIAS(sysv_signal);
 
-/// Of System V: the signal is blocked with SIG_HOLD, and no longer with anything else.
+/// System V's function: SIG_HOLD blocks the signal, and anything else unblocks it.
 SDSM_ENTRY __sighandler_t sigset(int number, __sighandler_t handler) noexcept {
   // SIG_HOLD, which the header hides in some standards.
   const auto hold = reinterpret_cast<__sighandler_t>(2);

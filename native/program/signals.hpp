@@ -1,4 +1,4 @@
-/// Signals: those that the engine needs for itself, and what the program believes about them.
+/// Signals: those that the engine needs for itself, and the view of them that the program gets.
 #pragma once
 
 #include <csignal>
@@ -15,21 +15,21 @@ inline int preemption_signal() {
 inline int stop_signal() {
   return SIGRTMAX - 4;
 }
-/// How often one of these has come to the calling thread, which their handlers note: a system call that they end with
+/// How often one of these has come to the calling thread, as their handlers note. A system call that they end with
 /// EINTR goes on.
 std::uint32_t times_interrupted();
 void note_interruption();
-/// How often a handler of the program's has come to the calling thread: then such a call ends for the program, too.
+/// How often a handler of the program's has run in the calling thread: then such a call ends for the program, too.
 std::uint32_t times_handled();
 
 /// The C library's own function: this library interposes `sigaction`.
 int real_sigaction(int signal, const struct sigaction* action, struct sigaction* old);
 
-/// The run-time's own handler of a signal. It runs on the signal stack: the thread's own may be protected, or another
-/// thread's turn may come in between. The program's own handlers wait.
+/// Sets the run-time's own handler of a signal. It runs on the signal stack: the thread's own may be protected, or
+/// another thread's turn may come in between. The program's own handlers wait.
 void take_signal(int signal, void (*handler)(int, siginfo_t*, void*), int flags = 0);
 
-/// What a thread holds.
+/// The signals that a thread holds.
 struct SignalState {
   int depth = 0;  ///< of HeldSignals
   bool is_blocked = false;
@@ -45,15 +45,15 @@ class HeldSignals {
   ~HeldSignals() { release(); }
   HeldSignals& operator=(HeldSignals&&) = delete;
 
-  /// The same for work without a scope of its own. A thread that holds nothing may release, too.
+  /// hold() and release() serve work without a scope of its own. A thread that holds nothing may release, too.
   static void hold();
   static void release();
   /// Whether the calling thread holds them now.
   static bool are_held();
-  /// The calling thread holds them from now on; or no longer, after a jump that destroyed no object.
+  /// Makes the calling thread hold signals from now on; or no longer, after a jump that destroyed no object.
   static void hold_for_good();
   static void let_go();
-  /// What the calling thread holds, always with the kernel's mask; and how another thread starts with the same.
+  /// The calling thread's state, always with the kernel's mask; and how another thread starts with the same.
   static SignalState held_now();
   static void take_over(const SignalState& held);
 };
@@ -70,7 +70,7 @@ class ShutSignals {
   std::uint64_t before_;  ///< the kernel's mask
 };
 
-/// For code that runs with all signals blocked already: while one lives, HeldSignals have nothing to do.
+/// Marks code that runs with all signals blocked already: while one lives, HeldSignals have nothing to do.
 class BlockedSignals {
  public:
   BlockedSignals();
@@ -78,7 +78,7 @@ class BlockedSignals {
   BlockedSignals& operator=(BlockedSignals&&) = delete;
 };
 
-/// In a handler of SIGSEGV: while one lives, another SIGSEGV may interrupt it.
+/// While one lives in a handler of SIGSEGV, another SIGSEGV may interrupt it.
 class AdmittedFaults {
  public:
   AdmittedFaults();
@@ -107,12 +107,12 @@ bool wait_for_input(int descriptor, std::uint64_t patience_ns);
 /// Whether the program has a handler of its own for SIGSEGV or SIGTRAP.
 bool is_handled_by_program(int signal);
 
-/// The program has asked for shared memory that it may not read or write, and gets it open all the same. Ends the run
-/// if it has a handler of SIGSEGV, or once it sets one: accesses that it waits for never come there.
+/// Notes that the program has asked for shared memory that it may not read or write, and gets it open all the same.
+/// Ends the run if it has a handler of SIGSEGV, or once it sets one: the faults that it waits for never come.
 void note_shut_by_program();
 
-/// A fault that no traced page explains is the program's own: its handler gets it, else the default ends the program.
-/// A program's set of signals to block, without those that the run-time needs: a touch while SIGSEGV is blocked would
+/// Passes a fault that no traced page explains to the program's handler, or to the default, which ends the program. A
+/// program's set of signals to block, without those that the run-time needs: a touch while SIGSEGV is blocked would
 /// kill the program.
 sigset_t without_own(const sigset_t& wanted);
 

@@ -1,4 +1,4 @@
-/// The stacks that the program's code runs on: their sizes, and how to switch to one.
+/// The stacks that the program's code runs on: their sizes, and a switch to one.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@ std::uint64_t initial_stack_bytes();
 /// Size in bytes by OMP_STACKSIZE (OpenMP 5.0, 6.7), else 8 MiB; whole pages.
 std::uint64_t other_stack_bytes();
 
-/// From the begin of a stack of that many bytes to the next one's, with a page at least between them.
+/// Distance from a stack of that many bytes to the next one, with a page at least between them.
 constexpr std::uint64_t stack_slot(std::uint64_t bytes) {
   return region_up(bytes + page_bytes);
 }
 
 /// Gives the calling thread a stack for handlers: each thread that runs the program's code needs one.
 void give_signal_stack();
-/// Room that a thread's block and its thread-local variables take at the end of the stack that it is made with; whole
+/// Bytes that a thread's block and its thread-local variables take at the end of the stack that it is made with; whole
 /// pages.
 std::uint64_t thread_local_bytes();
 

@@ -80,7 +80,7 @@ GrowingArray<RegionInfo> regions_of_variables(const ObjectImage& object) {
   if (all.begin >= all.end) return regions;
   regions.push_back(region_of(all.begin, all.end, trace::RegionKind::globals));
   GrowingArray<AddressRange> objects = large_objects(object);
-  // Of two names for the same memory the larger one counts.
+  // The larger of two names for the same memory counts.
   std::sort(objects.begin(), objects.end(), [](const AddressRange& a, const AddressRange& b) {
     return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
   });

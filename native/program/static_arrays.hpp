@@ -1,4 +1,4 @@
-/// A program's static arrays, as the symbol tables of its files tell them.
+/// Finds a program's static arrays in the symbol tables of its files.
 #pragma once
 
 #include "native/program/program_image.hpp"
@@ -6,11 +6,11 @@
 
 namespace sdsm::program {
 
-/// The regions that an object's variables are, in the order of their numbers: all its globals, and out of these the
-/// whole pages of each array of at least a page, by ascending address. Only the first if the file has no symbol table.
+/// The regions of an object's variables, in the order of their numbers: all its globals, and out of these the whole
+/// pages of each array of at least a page, by ascending address. Only the first if the file has no symbol table.
 GrowingArray<RegionInfo> regions_of_variables(const ObjectImage& object);
 
-/// Whether memory that may be read has a byte that is not 0.
+/// Whether the memory, which may be read, has a byte that is not 0.
 bool holds_values(const void* begin, std::uint64_t pages);
 
 }  // namespace sdsm::program

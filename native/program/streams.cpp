@@ -1,5 +1,5 @@
 /// Streams of the C library move large blocks, and long texts, between the program's memory and the kernel without a
-/// copy. If a companion on the node has shut a page meanwhile, the call has moved a part, and goes on from there.
+/// copy. If a local peer has shut a page meanwhile, the call has moved a part, and goes on from there.
 #include <sys/syscall.h>
 
 #include <algorithm>
@@ -101,13 +101,13 @@ void check_room(std::size_t room, std::size_t bytes, std::size_t count) {
   if (__builtin_mul_overflow(bytes, count, &all) || all > room) __chk_fail();
 }
 
-/// Of the functions with checks, `flag` says whether %n must lie in memory that cannot be written; 0 for the others.
+/// `flag`: in functions with checks, whether %n must lie in memory that cannot be written; 0 in others.
 int text_of(char* text, std::size_t room, int flag, const char* format, std::va_list arguments) {
   return flag == 0 ? std::vsnprintf(text, room, format, arguments)
                    : __vsnprintf_chk(text, room, flag, room, format, arguments);
 }
 
-/// Makes the text in memory that no companion shuts (the thread's stack, or the process's own), and calls `write` with
+/// Makes the text in memory that no local peer shuts (the thread's stack, or the process's own), and calls `write` with
 /// it. Its length; -1 if something failed.
 template <typename WriteIt>
 int print(int flag, const char* format, std::va_list arguments, WriteIt write) {

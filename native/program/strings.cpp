@@ -28,7 +28,7 @@ struct ProcessHeap {
   void (*free)(void*);
 };
 
-/// Whether the program has its own, and not just an address that stands for this library's (as without -fpie).
+/// Whether the program defines the function, and does not only have an address for this library's (as without -fpie).
 bool is_defined_by_program(void* function) {
   Dl_info object;
   ElfW(Sym)* symbol = nullptr;

@@ -63,7 +63,7 @@ std::size_t bytes_of_fcntl(std::size_t command) {
   }
 }
 
-/// Newer requests tell it themselves.
+/// Newer requests hold their size.
 std::size_t bytes_of_ioctl(std::size_t request) {
   switch (request) {
     case FIONREAD:
@@ -110,7 +110,7 @@ std::size_t bytes_of_semctl(const SystemCall& call) {
   }
 }
 
-/// Of get_mempolicy and others: one bit for each of the machine's nodes of memory.
+/// Bytes of the mask of get_mempolicy and others: one bit for each of the machine's nodes of memory.
 std::size_t bytes_of_nodes(std::size_t bits) {
   return bits > 1 << 20 ? 0 : (bits + 63) / 64 * sizeof(long);
 }
@@ -213,7 +213,7 @@ Answer call_once(Touch touch, const SystemCall& call, SystemCall& inside, Call r
   return answer;
 }
 
-/// The same, and for a regular file again until its bytes have been moved.
+/// Makes the call; on a regular file again until its bytes have been moved.
 template <typename Call, typename IsBadAddress>
 Answer with_memory(Touch touch, const SystemCall& call, Call real, IsBadAddress is_bad_address) {
   SystemCall left = call;
@@ -475,7 +475,7 @@ long serve(long number, const SystemCall& call, std::uintptr_t caller) {
     return answer;
   }
   const long answer = call_kernel(number, call);
-  // Registers that the caller has not filled may hold any address: only a call that fails for one has looked.
+  // Registers that the caller has not filled may hold any address: only a call that fails for one has used it.
   for (int i = 0; answer == -EFAULT && i < 6; ++i) {
     if (!is_shared(call[i])) continue;
     end_run({"the program gives shared memory to the kernel by syscall(", Decimal(static_cast<std::uint64_t>(number)),
@@ -503,7 +503,7 @@ using namespace sdsm::program;
 #include "native/program/system_calls.def"
 #undef FUNCTION
 
-/// The C library's function and the kernel's call are alike: errors as the library tells them.
+/// The C library's function and the kernel's call are alike, with errors as the library returns them.
 #define EACH_MESSAGE(name, receives)                                                                            \
   extern "C" __attribute__((visibility("default"))) int served_##name(long, long, long, long, long) asm(#name); \
   int served_##name(long file, long messages, long count, long flags, long patience) {                          \

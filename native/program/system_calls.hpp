@@ -1,5 +1,5 @@
-/// What system calls do with the program's memory. They fail on protected pages instead of trapping (EFAULT), so what
-/// the kernel reads is touched first as a read, what it writes as a write, as the program would.
+/// System calls on the program's memory. They fail on protected pages instead of trapping (EFAULT), so the run-time
+/// touches first what the kernel will read or write, as the program would.
 #pragma once
 
 #include <cerrno>
@@ -14,7 +14,7 @@
 
 namespace sdsm::program {
 
-/// Whether the engine decides what may be done with the memory there.
+/// Whether the engine manages the memory there.
 bool is_shared(std::uintptr_t address);
 
 /// The arguments of a system call, or of a function with the same ones.
@@ -26,23 +26,23 @@ struct SystemCall {
   bool is_wait = false;             ///< its time is no computing
   bool goes_on = false;             ///< when the run-time has interrupted it
   int milliseconds_at = -1;  ///< the argument that limits it, in milliseconds; -1: none, or the kernel counts down
-  int timespec_at = -1;      ///< the same, as a time that the kernel does not count down
+  int timespec_at = -1;      ///< the argument that limits it, as a time that the kernel does not count down
   int socket_limit = 0;      ///< the option of the socket in argument 0 that limits it
   timespec limit{};
-  /// Of a regular file, which moves all that it has room for: where the call's further numbers stand; none: 0.
+  /// Places of the further arguments of a call on a regular file, which moves all that it has room for; none: 0.
   struct Rest {
     int offset, room;
   };
   std::optional<Rest> rest = {};
 
   std::size_t operator[](int i) const { return static_cast<std::size_t>(arguments[i]); }
-  /// Of an int or a socklen_t, in the register's lower half. Negative ones are refused by the kernel: none.
+  /// The value of an int or a socklen_t, in the register's lower half; 0 for negative ones, which the kernel refuses.
   std::size_t count(int i) const {
     return static_cast<int>(arguments[i]) < 0 ? 0 : static_cast<std::size_t>(static_cast<int>(arguments[i]));
   }
   void* at(int i) const { return reinterpret_cast<void*>(arguments[i]); }
 
-  // What the kernel does with the memory at argument `i`, if that is no null pointer.
+  // Touch the memory at argument `i`, if that is no null pointer, as the kernel will use it.
   void in(int i, std::size_t bytes) const;
   void out(int i, std::size_t bytes) const;
   void text(int i) const;
@@ -56,21 +56,21 @@ struct SystemCall {
   void in_mask_and_size(int i) const;              ///< of pselect6: a mask's address and bytes
 
   /// Moves argument 2's bytes to or from argument 1. `offset`: the argument with the place in the file; `room`: that
-  /// with the buffer's size. A companion may shut pages in the midst of it; then the call goes on behind them.
+  /// with the buffer's size. If a local peer shuts pages amid the call, it goes on behind them.
   void moves_all(int offset = 0, int room = 0);
-  /// The call for what is left behind `moved` bytes.
+  /// The call for the rest, after `moved` bytes.
   SystemCall behind(std::size_t moved, Rest places) const;
 
-  // What it tells only once: the argument then is a private copy's address.
+  // Results that the kernel gives only once: the argument becomes a private copy's address.
   void copied(int i, std::size_t bytes);
   void copied_data(int i, std::size_t bytes, std::size_t head = 0);  ///< as many bytes behind `head` as it answers
-  void copied_by_file(int i, std::size_t bytes);                     ///< the same; argument 0 is a file
+  void copied_by_file(int i, std::size_t bytes);                     ///< as copied_data; argument 0 is a file
   void copied_parts(int i, std::size_t count);                       ///< iovec[count]; argument 0 is a file
   void copied_message(int i);
   void copied_sized(int i, int size);  ///< as many bytes as the socklen_t at argument `size` says; that, too
   void copied_sets(int first, int count, std::size_t files);  ///< fd_set in `count` arguments
 
-  /// The program may ask for it to let time pass, which its clock then has to show.
+  /// The program may call it to let time pass, which its clock then has to show.
   void waits_on(int milliseconds = -1) {
     is_wait = goes_on = true;
     milliseconds_at = milliseconds;
@@ -87,7 +87,7 @@ struct SystemCall {
     is_wait = goes_on = true;
     timespec_at = i;
   }
-  /// Until a time, if argument `flags` says so, else for so long.
+  /// Waits until a time, if argument `flags` says so, else for so long.
   void waits_until_or_for(int flags, int i) {
     is_wait = goes_on = true;
     if ((arguments[flags] & TIMER_ABSTIME) == 0) timespec_at = i;
@@ -101,17 +101,17 @@ struct SystemCall {
   void refused(std::initializer_list<int> pointers = {}) const;
 };
 
-/// The kernel's own answer: -EFAULT.
+/// Makes the call. Answers as the kernel does, with -EFAULT, say.
 long call_kernel(long number, const SystemCall& call);
 
-/// Calls `touch` and `call` again while `is_bad_address` is true of what `call` answers: a companion on the node may
+/// Calls `touch` and `call` again while `is_bad_address` is true of what `call` answers: a local peer may
 /// have taken a lock, and shut the pages again, after they were touched. A call that fails so has mostly done nothing.
 /// (If the address is bad indeed, it still is at the end.)
 template <typename Touch, typename Call, typename IsBadAddress>
 auto with_open_pages(Touch touch, Call call, IsBadAddress is_bad_address) {
   constexpr int most_tries = 1000;
   for (int tries = 1;; ++tries) {
-    // A later page may come with news that shuts an earlier one: the call would move a part.
+    // A later page may bring news that shuts an earlier one: the call would move a part.
     for (std::uint64_t shut = ~std::uint64_t{0}; shut != times_shut_by_touches() && tries < most_tries; ++tries) {
       shut = times_shut_by_touches();
       touch();
@@ -122,8 +122,8 @@ auto with_open_pages(Touch touch, Call call, IsBadAddress is_bad_address) {
   }
 }
 
-/// What the program asks the kernel for by syscall(), from `caller`. Answers as the kernel does. Ends the run if a call
-/// that nobody knows fails for shared memory that it was given.
+/// Serves syscall(), called by the program from `caller`. Answers as the kernel does. Ends the run if a call that the
+/// run-time does not know fails for shared memory that it was given.
 long serve(long number, const SystemCall& call, std::uintptr_t caller);
 
 }  // namespace sdsm::program

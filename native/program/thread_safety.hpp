@@ -1,6 +1,6 @@
-/// Says who may touch which state, in a form that clang checks (-Wthread-safety; tests/thread_safety runs it). A
-/// variable is GUARDED_BY a mutex, or by a role that one thread has; a function REQUIRES them. Other compilers ignore
-/// it.
+/// Annotations that say which thread may touch which state, and that clang checks (-Wthread-safety; tests/thread_safety
+/// runs it). A variable is GUARDED_BY a mutex, or by a role that one thread has; a function REQUIRES them. Other
+/// compilers ignore it.
 #pragma once
 
 #include <pthread.h>
@@ -39,11 +39,11 @@ class CAPABILITY("role") Role {
   explicit constexpr Role(const char* name) : name_(name) {}
   Role& operator=(Role&&) = delete;
 
-  /// From here on the calling thread has this role, and no other.
+  /// Gives the calling thread this role, and no other, from here on.
   void take() const ASSERT_CAPABILITY(this) { of_this_thread = this; }
   void hand_over() const { of_this_thread = nullptr; }
   bool is_taken() const { return of_this_thread == this; }
-  /// For entry points and signal handlers: ends the run if the calling thread has another role.
+  /// Ends the run if the calling thread has another role. For entry points and signal handlers.
   void check() const ASSERT_CAPABILITY(this) {
     if (!is_taken()) end_run({"an error of sdsm's: a thread did what only ", name_, " may do"});
   }
@@ -82,7 +82,7 @@ class CAPABILITY("mutex") Mutex {
   }
   bool try_lock() TRY_ACQUIRE(true) { return pthread_mutex_trylock(&mutex_) == 0; }
   void unlock() RELEASE() { pthread_mutex_unlock(&mutex_); }
-  /// For a thread that works on behalf of the holder, which waits meanwhile.
+  /// Says that the calling thread works on behalf of the holder, which waits meanwhile.
   void is_held_by_asker() ASSERT_CAPABILITY(this) {}
   /// Waits for `condition`, without the mutex meanwhile.
   void wait_for(pthread_cond_t& condition) REQUIRES(this) { pthread_cond_wait(&condition, &mutex_); }

@@ -1,5 +1,5 @@
-/// What the program does past the engine: memory that is not shared, clock readings that are no events. They are
-/// counted, so that whoever reads a trace knows what it leaves out.
+/// Counts what the program does past the engine: memory that is not shared, clock readings that are no events. So a
+/// trace's reader knows what it leaves out.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ enum class UnseenCall : std::uint8_t {
 };
 inline constexpr unsigned unseen_call_count = static_cast<unsigned>(UnseenCall::rdtsc) + 1;
 
-/// Counts a call that returns to `caller`, if that is the program's. Any thread may, at any time.
+/// Counts a call that returns to `caller`, if that is the program's. Any thread may call it, at any time.
 void count_unseen(UnseenCall call, std::uintptr_t caller, std::uint64_t bytes = 0);
 
 /// Counts what the program is known to have done.

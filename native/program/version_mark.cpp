@@ -1,4 +1,4 @@
-// The command looks for these words in the library's file before it starts a program with it.
+// The command searches the library's file for these words before it starts a program with it.
 
 namespace sdsm::program {
 

@@ -55,7 +55,7 @@ class Turn {
   /// Depends on others' stores, and on nothing that the loop changes.
   bool is_others(std::uint32_t registers) const { return (others_ & registers) != 0 && (changing_ & registers) == 0; }
 
-  /// False if the loop looks or stores at one place after the other, or hands on a value: it computes.
+  /// False if the loop loads or stores at one place after the other, or hands on a value: it computes.
   bool goes_on(const Effect& effect, std::uint32_t end) {
     bool changes = (effect.reads & changing_) != 0, is_of_others = (effect.reads & others_) != 0;
     if (effect.memory) {
@@ -127,7 +127,7 @@ class Function {
     return EffectReader(code_ + step.at, step.instruction, pauses_).read();
   }
 
-  /// By byte of the loop: whether control comes there within a turn.
+  /// Finds, by byte of the loop, whether control comes there within an iteration.
   static void reach_within(const Step* first, const Step* last, bool (&is_reached)[longest_loop]) {
     for (bool goes_on = true; std::exchange(goes_on, false);) {
       const auto reach = [&](std::int64_t at) {
@@ -150,8 +150,8 @@ class Function {
     Changes changes;
   };
 
-  /// A turn of the loop changes nothing that it began with, and stores nothing that others see; or what it changes (a
-  /// count of turns) says neither where it looks nor when it ends.
+  /// Whether an iteration changes nothing that it began with, and stores nothing that others see; or what it changes (a
+  /// count of iterations) decides neither what it loads nor when it ends.
   bool waits(const Step* first, const Step* last, Waiting& loop) const {
     std::uint32_t loads = 0;
     bool has_exit = false;
@@ -223,7 +223,7 @@ class Function {
       if (step->has_target()) add_exit(step->target());
       if (step == last && step->instruction.flow == Flow::branch) add_exit(step->end());
     }
-    // Of two loops with one beginning nobody knows which one turns.
+    // Two loops may begin at one place: it is unknown which one runs.
     const bool is_known = load != nullptr && exits <= Wait::most_exits && wait->load == 0;
     if (is_known) {
       loop.load = address_of(load->at);
@@ -236,8 +236,8 @@ class Function {
 
   static constexpr std::ptrdiff_t steps_before = 10;
 
-  /// A register that keeps a variable's address in the loop gets it before, by lea. What looks there before the loop
-  /// may use the address itself.
+  /// A register that keeps a variable's address in the loop gets it before, by lea. Loads before the loop may use the
+  /// address itself.
   void add_names_before(const Step* loop, Variables& waited_for) const {
     const Step* const first = loop - std::min(steps_before, loop - steps.begin());
     const Variables known = waited_for;
@@ -279,7 +279,7 @@ class Function {
     }
   }
 
-  /// Of one function at a time.
+  /// Steps of one function at a time.
   static constinit inline GrowingArray<Step> steps;
   const std::uint8_t* code_;
   const Pauses& pauses_;
@@ -304,7 +304,7 @@ bool Pauses::has(std::uintptr_t function) const {
   std::int32_t distance = 0;
   std::memcpy(&distance, code + sizeof jump, sizeof distance);
   const std::uintptr_t next = reinterpret_cast<std::uintptr_t>(code) + sizeof jump + sizeof distance;
-  // Of the file, or what stands in for its table (call_patch.cpp).
+  // Entry of the file's table, or of its substitute (call_patch.cpp).
   std::uintptr_t entry = 0;
   const std::uintptr_t table = next + static_cast<std::uintptr_t>(std::intptr_t{distance});
   std::memcpy(&entry, reinterpret_cast<const void*>(table), sizeof entry);

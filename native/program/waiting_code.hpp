@@ -1,6 +1,6 @@
-/// Loops of the program's that do nothing but wait for a store: they load by plain moves, and all else that a turn
-/// changes is the same after each turn, or counts turns: it says neither where the loop looks nor when it ends.
-/// Whoever comes to one has to see others' stores in their order.
+/// Finds loops of the program that only wait for a store. They load by plain moves. All else that an iteration changes
+/// is the same after each, or counts them, and decides neither what the loop loads nor when it ends. A thread in such a
+/// loop has to see others' stores in their order.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@
 
 namespace sdsm::program {
 
-/// A place at which control comes to such a loop, or looks at its variable shortly before.
+/// An instruction at which control comes to such a loop, or that loads its variable shortly before.
 struct Wait {
   static constexpr std::size_t most_exits = 4;
 
   std::uintptr_t address = 0;
-  /// Length of the loop that begins there, if one instruction alone loads what it waits for; else 0.
+  /// Length of the loop that begins there, if a single instruction loads what it waits for; else 0.
   std::uint32_t bytes = 0;
   std::uintptr_t load = 0;                ///< that instruction
   std::uintptr_t behind = 0;              ///< the next one, in the loop
-  std::uintptr_t exits[most_exits] = {};  ///< where control comes when it ends; the rest are 0
+  std::uintptr_t exits[most_exits] = {};  ///< where control goes when it ends; the rest are 0
 };
 
 /// Functions that such a loop may call: they change nothing of the program's, as sched_yield().

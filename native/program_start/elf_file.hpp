@@ -1,4 +1,4 @@
-/// What an ELF file says about a program without running it.
+/// Reads what an ELF file says about a program without running it.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ class ElfFile {
   /// Names that the dynamic linker has to find in libraries.
   std::vector<std::string> undefined_symbols() const;
 
-  /// Bytes of variables, if the file has no symbol table that would tell them apart (strip); else 0.
+  /// Bytes of variables, if the file has no symbol table that separates them (strip); else 0.
   std::uint64_t unnamed_variable_bytes() const;
 
   /// Bytes that the processor may execute.

@@ -53,7 +53,7 @@ std::string loaded_libraries(const std::filesystem::path& program, const std::st
   if (pipe2(ends.data(), O_CLOEXEC) != 0) throw RunError(fmt::format("cannot make a pipe ({})", std::strerror(errno)));
   const Descriptor reading(ends[0]);
   Descriptor writing(ends[1]);
-  // A name without a slash would be looked for where libraries are.
+  // A name without a slash would be searched where libraries are.
   const std::string path = std::filesystem::absolute(program).string();
   Child linker = execute({.file = interpreter,
                           .arguments = {interpreter, "--list", path},

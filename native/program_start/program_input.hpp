@@ -20,7 +20,7 @@ class ProgramInput {
   int next_pass();
   /// The pass has ended.
   void end_pass();
-  /// Whether the last pass read anything (told of any pass but the first).
+  /// Whether the last pass read anything (known of any pass but the first).
   bool was_read() const { return was_read_; }
 
  private:

@@ -1,4 +1,4 @@
-/// How a program with our run-time in it is started.
+/// Starts a program with our run-time in it.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-/// What the C library's calls have in common.
+/// Helpers of the C library's calls.
 #pragma once
 
 #include <cstdint>

@@ -112,10 +112,10 @@ SDSM_ENTRY int cnd_broadcast(cnd_t* condition) {
 
 namespace {
 
-/// A wait may end early, as it may at any time, and then the caller looks again. It has to: who changes what is waited
-/// for by a plain store, and sees no waiter in a copy of its own, neither wakes nor changes the word, where that is one
-/// beside (the C++ library's, of small variables). And a caller that has lost its compare-and-exchanges to others waits
-/// for another value than the one that it looked at before (std::counting_semaphore: 2 of 2, which nobody changes).
+/// A wait may end early, as it may at any time; the caller then checks again. It has to. A thread that changes the
+/// variable by a plain store, and sees no waiter in its own copy, wakes nobody. Nor does it change the word, where that
+/// is another one (the C++ library's, of small variables). And a caller that has lost its compare-and-exchanges to
+/// others waits for another value than it found before (std::counting_semaphore: 2 of 2, which nobody changes).
 enum class Early : std::uint8_t { may_end, never };
 
 /// The kernel's answer: negative errors. `limit`: by the clock; null: none.
@@ -124,7 +124,7 @@ long wait_for_change(const volatile std::uint32_t* word, std::uint32_t expected,
   const auto left_ns = [&](std::uint64_t& ns) { return limit == nullptr || patience_until(clock, limit, ns); };
   std::uint64_t patience_ns = engine::for_ever;
   if (!left_ns(patience_ns)) return -EINVAL;
-  // Enlisted first, then a look: whoever changes the word later finds the caller when it wakes.
+  // Enlists first, then checks: a thread that changes the word later finds the caller when it wakes.
   engine::enlist(word);
   for (bool is_first = true;; is_first = false) {
     engine::see_all();
@@ -165,11 +165,11 @@ long use_futex(const volatile std::uint32_t* word, int operation, std::uint32_t 
   timespec from_now{};
   switch (operation & FUTEX_CMD_MASK) {
     case FUTEX_WAKE: return engine::wake(word, value);
-    // Masks are not kept: all who might be meant wake, as they may at any time.
+    // Masks are not kept: all candidates wake, as they may at any time.
     case FUTEX_WAKE_BITSET: return engine::wake(word, compared == FUTEX_BITSET_MATCH_ANY ? value : everybody);
     case FUTEX_WAIT:
       if (limit != nullptr && !add_now(*limit, from_now)) return -EINVAL;
-      // Who waits again after an early end would begin the time anew.
+      // A caller that waits again after an early end would begin the time anew.
       if (limit != nullptr) return wait_for_change(word, value, CLOCK_MONOTONIC, &from_now, Early::never);
       return wait_for_change(word, value, clock, nullptr, Early::may_end);
     case FUTEX_WAIT_BITSET: return wait_for_change(word, value, clock, limit, Early::may_end);
@@ -177,7 +177,7 @@ long use_futex(const volatile std::uint32_t* word, int operation, std::uint32_t 
       engine::see_all();
       if (*word != compared) return -EAGAIN;
       [[fallthrough]];
-    // Who would be moved to the other word's queue wakes, as it may at any time.
+    // A thread that would be moved to the other word's queue wakes, as it may at any time.
     case FUTEX_REQUEUE: return engine::wake(word, everybody);
     default:
       program::end_run({"the program gives shared memory to syscall(SYS_futex) for operation ",
@@ -192,7 +192,7 @@ SDSM_ENTRY long syscall(long number, ...) noexcept {
   std::va_list arguments;
   va_start(arguments, number);
   program::SystemCall call{};
-  for (long& argument : call.arguments) argument = va_arg(arguments, long);  // the kernel looks at those that it knows
+  for (long& argument : call.arguments) argument = va_arg(arguments, long);  // the kernel uses those that it knows
   va_end(arguments);
   const auto* word = static_cast<const volatile std::uint32_t*>(call.at(0));
   long answer = 0;

@@ -1,4 +1,4 @@
-/// Objects whose number says how many may go on: semaphores, read-write locks, barriers.
+/// Objects that count: semaphores, read-write locks, barriers.
 #include <pthread.h>
 #include <semaphore.h>
 

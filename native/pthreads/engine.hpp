@@ -1,6 +1,7 @@
-/// What this folder asks of the engine beneath it. The folder holds the synchronisation of the C and C++ library:
-/// mutexes, semaphores, condition variables and what is made of them. An object in memory that the program's threads
-/// share is known to the engine by its address, and its bytes mean nothing; any other object is the library's own.
+/// The interface between this folder and the engine beneath it. The folder holds the synchronisation of the C and C++
+/// library: mutexes, semaphores, condition variables and what is made of them. An object in memory that the program's
+/// threads share is known to the engine by its address, and its bytes mean nothing; any other object is the library's
+/// own.
 #pragma once
 
 #include <cstdint>
@@ -26,12 +27,12 @@ inline constexpr std::uint64_t for_ever = ~std::uint64_t{0};
 /// Event: take; of a mutex acquire.
 bool take(const volatile void* object, Demand demand, std::uint64_t patience_ns = for_ever);
 bool try_take(const volatile void* object, Demand demand);
-/// Gives back what take() took, which is a release of memory. Event: give; of a mutex release.
+/// Releases what take() took, and memory. Event: give; of a mutex release.
 void give(const volatile void* object, Demand demand);
 /// How often the caller holds an exclusive object, for the caller to change; null if it does not hold it.
 std::uint32_t* times_held(const volatile void* object);
 
-/// Possible before main, too.
+/// Both may be called before main, too.
 void set_number(const volatile void* object, Counted what, std::int32_t number);
 std::int32_t number_of(const volatile void* object, Counted what);
 
@@ -39,30 +40,30 @@ std::int32_t number_of(const volatile void* object, Counted what);
 /// them. Event: meet.
 bool meet(const volatile void* barrier);
 
-/// Ends the run where take() does not show what was written before another took the object: `what` hands that on.
+/// Ends the run if take() does not show what was written before another took the object, as `what` needs it to.
 void need_all_memory(const char* what);
 
 /// The caller will await() a wake() of `object`, and misses none from here on.
 void enlist(const volatile void* object);
-/// False when `patience_ns` are over, else the event is take. The caller is no longer enlisted; if `stays`, it is after
-/// false, and the next call misses no wake() in between.
+/// Waits for a wake(). False when `patience_ns` are over, else the event is take. The caller is no longer enlisted; if
+/// `stays`, it is after false, and the next call misses no wake() in between.
 bool await(const volatile void* object, std::uint64_t patience_ns, bool stays = false);
-/// How long a thread that may be overlooked waits before it looks at its memory again: who changes that by a plain
-/// store, and then sees no waiter in a copy of its own, wakes nobody. for_ever where there are no copies.
+/// How long a waiting thread sleeps before it polls its memory again. Another thread that changes it by a plain store,
+/// and sees no waiter in its own copy, wakes nobody. for_ever where there are no copies.
 extern const std::uint64_t time_between_polls_ns;
 void leave(const volatile void* object);
-/// A release of memory; event: give. Wakes those who enlisted first; returns how many.
+/// Releases memory, and wakes the threads that enlisted first. Event: give. Returns how many.
 std::uint32_t wake(const volatile void* object, std::uint32_t most);
 
-/// What other threads have written and released is seen from here on.
+/// Acquires memory: what other threads have written and released is seen from here on.
 void see_all();
 
 /// A number, from 0 on, that no other call returns, whichever thread's.
 std::uint64_t next_own_number();
 
-/// The caller has taken, and gives back, a mutex or what happens once that only the threads of its process know of:
-/// has_object() is false. Threads that wait for it wait in the C library. So where threads take turns the caller keeps
-/// its own meanwhile, if it does not compute for long.
+/// Notes that the caller has taken, and releases, a private mutex or once-flag, for which has_object() is false.
+/// Threads that want it wait in the C library. So where threads take turns the caller keeps its own meanwhile, if it
+/// does not compute for long.
 void took_private();
 void gave_private();
 

@@ -1,6 +1,5 @@
-/// What libstdc++ keeps of locales and streams for the process, where it is about objects that the program's threads
-/// share: the numbers of facets and of streams' words, which it counts, and the lock under which it installs what it
-/// has found out of a locale's facets.
+/// libstdc++'s state of locales and streams, as far as it concerns objects that the program's threads share: the
+/// numbers of facets and of streams' words, which it counts, and the lock under which it caches a locale's facets.
 #include "native/pthreads/locales.hpp"
 
 #include <dlfcn.h>

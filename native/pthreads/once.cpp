@@ -1,4 +1,4 @@
-/// What is to happen once: pthread_once, C11's call_once, and the initialisation of static objects in functions (the
+/// Once-only initialisation: pthread_once, C11's call_once, and the initialisation of static objects in functions (the
 /// guards of the C++ ABI).
 #include <pthread.h>
 #include <threads.h>
@@ -128,7 +128,7 @@ int call_once_shared(pthread_once_t* control, void (*function)()) {
   return 0;
 }
 
-/// The guard's first byte, which the program's code looks at, stays zero in shared memory: a thread that found it set
+/// The guard's first byte, which the program's code reads, stays zero in shared memory: a thread that found it set
 /// would use the object without having acquired it. The bytes behind it are the library's.
 constexpr unsigned done_byte = 4;
 constexpr int is_done = 1;

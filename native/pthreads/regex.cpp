@@ -1,5 +1,5 @@
-/// Compiled regular expressions. The C library keeps a lock and what it has found out so far in them. So each thread
-/// has its own of POSIX's; of GNU's a match is a use of memory by one thread at a time, and allocates for the program.
+/// Compiled regular expressions. The C library keeps a lock and cached states in them. So each thread has its own copy
+/// of POSIX's. A match of GNU's uses its memory by one thread at a time, and allocates for the program.
 #include <regex.h>
 #include <unistd.h>
 

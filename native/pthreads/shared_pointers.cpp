@@ -49,8 +49,8 @@ void lock_pointer(Locker* locker, const void* pointer) {
 void lock_pointer_as_base(Locker* locker, const void* pointer) {
   lock_pointer(locker, pointer);
 }
-/// Of compare-exchange. Nobody else may use what is expected meanwhile: threads may share what is a function's first
-/// argument ([util.smartptr.shared.atomic]).
+/// Locks the pointers of a compare-exchange. Nobody else may use the expected one meanwhile: threads may share what is
+/// a function's first argument ([util.smartptr.shared.atomic]).
 void lock_pointers(Locker* locker, const void* pointer, const void* expected) {
   SDSM_NEXT_FUNCTION NextFunction<void(Locker*, const void*, const void*)> real{"_ZNSt10_Sp_lockerC1EPKvS1_"};
   if (!take_shared(locker, pointer)) real(locker, pointer, expected);

@@ -80,7 +80,7 @@ class Agent {
   }
 
  private:
-  /// To the launcher, which is told on whose behalf.
+  /// Connects to the launcher, and says for which process.
   Descriptor connect(std::uint32_t process) const {
     Descriptor socket(dsm::connect_to(request_.launcher, request_.own_address.c_str()));
     dsm::Hello hello;

@@ -1,4 +1,4 @@
-/// What the launcher asks of a host's agent. It goes through the agent's standard input: the request holds the run's
+/// The launcher's request to a host's agent. It goes through the agent's standard input: the request holds the run's
 /// secret, and everybody on a host sees command lines.
 #pragma once
 

@@ -10,7 +10,7 @@
 
 namespace sdsm::run_command {
 
-/// By likelihood of having caused the others, likeliest first.
+/// Kinds of reports, by likelihood of having caused the others, likeliest first.
 enum class BlameKind : std::uint8_t {
   death,      ///< killed by a signal, or gone without a word
   report,     ///< said why it failed
@@ -24,7 +24,7 @@ class Blame {
 
   /// How long to wait for a likelier cause.
   static constexpr std::chrono::milliseconds patience{200};
-  /// The same where one has lost another, which nearly always has a cause. On a busy machine it takes its time to show.
+  /// The patience after a process has lost another, which nearly always has a cause. On a busy machine it shows late.
   static constexpr std::chrono::milliseconds patience_with_lost{2000};
 
   void add(BlameKind kind, std::string text, Time now) {

@@ -71,7 +71,7 @@ class Cluster final : private Hosts::Listener {
       wait_for_news();
       const auto now = Clock::now();
       forgive_pause(now);
-      // Before the processes are looked at: Ctrl-C on a terminal kills them too.
+      // Before the processes are checked: Ctrl-C on a terminal kills them too.
       if (interruption() != 0) {
         throw RunError(fmt::format("interrupted by signal {} ({}): all processes are stopped", interruption(),
                                    strsignal(interruption())));
@@ -126,7 +126,7 @@ class Cluster final : private Hosts::Listener {
            });
   }
 
-  /// The program has ended in the middle of something: who loses sight of another then has no reason to complain.
+  /// The program has ended in the middle of something: a process that loses another then has no reason to complain.
   bool is_pardoned() const { return is_leaving_ && blame_.is_of_leaving(); }
 
   void make_secret() {
@@ -202,7 +202,7 @@ class Cluster final : private Hosts::Listener {
   }
 
   void wait_for_news() {
-    // An end is looked for at each round; nothing but the closed socket tells of it.
+    // Each round checks for an end; only the closed socket shows it.
     bool is_ending = blame_.is_any();
     polled_.clear();
     for (Member& member : members_) {
@@ -216,7 +216,7 @@ class Cluster final : private Hosts::Listener {
     if (poll(polled_.data(), polled_.size(), milliseconds) < 0 && errno != EINTR) fail("cannot wait for the processes");
   }
 
-  /// A stopped launcher (Ctrl-Z) has heard nothing, which is not the processes' fault.
+  /// A stopped launcher (Ctrl-Z) has received nothing, which is not the processes' fault.
   void forgive_pause(Clock::time_point now) {
     const auto pause = now - last_round_;
     last_round_ = now;
@@ -454,7 +454,7 @@ class Cluster final : private Hosts::Listener {
     if (now - last_ping_ < interval) return;
     last_ping_ = now;
     if (hosts_) hosts_->ping();
-    // The others do not look for it before they run.
+    // The others do not check for it before they run.
     if (stage_ != Stage::running) return;
     for (Member& member : members_) {
       // One that takes nothing has enough to answer.

@@ -10,7 +10,8 @@
 
 namespace sdsm::run_command {
 
-/// What every process of a run starts with. It is the same for all, as their initial stacks have to look alike.
+/// Arguments and environment of every process of a run. They are equal for all, as their initial stacks have to look
+/// alike.
 struct ProgramStart {
   std::filesystem::path file;
   std::vector<std::string> arguments;  ///< with the program's name first

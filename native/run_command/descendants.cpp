@@ -12,7 +12,7 @@
 namespace sdsm::run_command {
 namespace {
 
-/// Empty where the system does not tell.
+/// Empty where the system does not list them.
 std::set<pid_t> children() {
   std::set<pid_t> found;
   std::error_code error;

@@ -9,7 +9,7 @@ namespace sdsm::run_command {
 
 class Descendants {
  public:
-  /// From now on orphans of the run become this process's children. Children that it has already are not the run's.
+  /// Makes orphans of the run this process's children from now on. Children that it has already are not the run's.
   Descendants();
   /// Kills all that is left of the run, and waits for a while until it is gone.
   void kill_all() const;

@@ -1,5 +1,5 @@
-/// What `sdsm run --emulate` makes of a platform file and a trace: the network between the nodes, and how long each
-/// thread computes between its events.
+/// Reads a platform file and a trace for `sdsm run --emulate`: the network between the nodes, and how long each thread
+/// computes between its events.
 #pragma once
 
 #include <filesystem>

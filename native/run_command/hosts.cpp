@@ -284,7 +284,7 @@ std::vector<ControlChannel> Hosts::gather() {
     }
     throw_if_interrupted("interrupted during the start: all processes are stopped");
     const auto now = Clock::now();
-    // A stopped launcher (Ctrl-Z) has heard nothing.
+    // A stopped launcher (Ctrl-Z) has received nothing.
     if (now - last_round > std::chrono::seconds(1)) begun += now - last_round;
     last_round = now;
     for (const auto& agent : agents_) {
@@ -292,7 +292,7 @@ std::vector<ControlChannel> Hosts::gather() {
       const bool has_ended = agent->poll_for_end().has_value();
       agent->pass_input();
       agent->control().receive();
-      // What comes behind is for look().
+      // What comes later is for check().
       while (!agent->is_started_) {
         const auto frame = agent->control().next_frame();
         if (!frame) break;

@@ -1,4 +1,4 @@
-/// The launcher's side of a run on several hosts: starts an agent on each, and hears from it how the processes end.
+/// The launcher's side of a run on several hosts. It starts an agent on each, which reports how the processes end.
 #pragma once
 
 #include <sys/types.h>

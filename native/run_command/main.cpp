@@ -89,7 +89,7 @@ struct HostsRequest {
   std::string transport;
 };
 
-/// What stands between commas. Throws BadInput if that is nothing somewhere.
+/// The parts between commas. Throws BadInput if one is empty.
 std::vector<std::string> parts_of(const std::string& list, const std::string& option) {
   std::vector<std::string> parts;
   for (std::size_t begin = 0; begin <= list.size();) {

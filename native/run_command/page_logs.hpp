@@ -1,4 +1,4 @@
-/// Collects what the processes of a run log of their pages (native/dsm/page_log.hpp).
+/// Collects the page events that the processes of a run log (native/dsm/page_log.hpp).
 #pragma once
 
 #include <cstdint>

@@ -17,13 +17,13 @@ struct RunDescription {
   std::vector<std::filesystem::path> inputs;  ///< the program first; hashed as they are on disk
 };
 
-/// In seconds. The time of a run is its initial thread's, whose clock delimits the region.
+/// Times in seconds. The time of a run is its initial thread's, whose clock delimits the region.
 double makespan_s(const std::vector<dsm::Result>& processes);
 
-/// Makes each process's account one of process 0's time, so that its terms sum to that: the run lasts from process 0's
-/// start to its end. A process that was not there yet was idle, and what it waited behind that end is of no run.
-/// Likewise of the measured region: who heard late of its beginning was idle until then. Clocks of several machines are
-/// not compared, only how long each part lasted. Of a process that was never heard of nothing is known or changed.
+/// Makes each process's terms sum to process 0's time: the run lasts from process 0's start to its end. A process that
+/// was not there yet was idle, and what it waited after that end is not counted. The same holds for the measured
+/// region: a process that learnt late of its beginning was idle until then. Clocks of several machines are not
+/// compared, only how long each part lasted. A process without a result stays unchanged.
 void fit_to_run(std::vector<dsm::Result>& processes);
 
 /// A table for people: what each thread spent its time on, and what it sent.

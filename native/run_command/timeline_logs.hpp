@@ -1,4 +1,4 @@
-/// What the processes log of their times, put together to a timeline of the run.
+/// Makes a timeline of the run from the processes' logs.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +26,8 @@ class TimelineLogs {
   /// Takes the payload of a frame. Throws ProtocolError.
   void take(std::uint32_t process, const std::string& payload);
 
-  /// The run, from process 0's begin to its end. A process that has said nothing at its end has no slices. Adds to the
-  /// labels what the logs tell of the measured region, and what was dropped.
-  /// Throws BadInput if that is all that the selection's window has.
+  /// The run, from process 0's begin to its end. A process without a log has no slices. Adds to the labels the measured
+  /// region, as the logs have it, and what was dropped. Throws BadInput if the selection's window has nothing else.
   timelines::Timeline timeline(timelines::Selection selection, timelines::Labels& labels) const;
 
  private:

@@ -1,4 +1,4 @@
-/// Which pages the array is that a user has named.
+/// Finds the pages of an array that a user has named.
 #include <fmt/format.h>
 #include <unistd.h>
 

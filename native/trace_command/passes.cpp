@@ -262,7 +262,7 @@ void TrackedPass::on_cut(const tracer::CutRecord& record) {
 
 void TrackedPass::finish(trace::Header& header) {
   for (std::uint32_t number = 0; number < states_.size(); ++number) {
-    // What ends without synchronising has touched nothing, or was settled at the program's end.
+    // An interval that ends without synchronising has touched nothing, or was decided at the program's end.
     ThreadState& state = states_[number];
     for (std::size_t i = 0; i < state.waiting_count; ++i) append(number, state.waiting[i]);
     if (state.last) writer_.append(number, *state.last);

@@ -1,4 +1,5 @@
-/// What each pass makes of the run-time's records: the first a Structure, later ones smaller times, the last the trace.
+/// Reads the run-time's records in each pass: the first makes a Structure, later ones smaller times, the last the
+/// trace.
 #pragma once
 
 #include <filesystem>
@@ -116,7 +117,7 @@ class TrackedPass : public RepeatedPass {
   void on_cut(const tracer::CutRecord& record) override;
   void on_atomic_words(const tracer::AtomicWordsRecord& record) override;
 
-  /// For what another pass has found.
+  /// The number of a site that another pass has found.
   std::uint32_t site_number(const trace::Site& site) { return sites_.number_of(site); }
 
   /// Hands the last intervals to the writer, and gives the file its name. Sites and unseen calls are put in here.

@@ -19,7 +19,7 @@ class StreamHandler {
   virtual void on_region(const tracer::RegionRecord&) {}
   virtual void on_region_size(const tracer::RegionSizeRecord&) {}
   virtual void on_touches(std::uint32_t /*thread*/, std::span<const tracer::TouchRecord>) {}
-  /// Addresses of the instructions of the touches just told.
+  /// Addresses of the instructions of the touches before.
   virtual void on_sites(std::uint32_t /*thread*/, std::span<const std::uint64_t>) {}
   virtual void on_object(const tracer::ObjectRecord&, const std::string& /*file*/) {}
   virtual void on_words(std::uint32_t /*thread*/, std::span<const tracer::WordsRecord>) {}

@@ -70,7 +70,8 @@ bool is_decided_later(const trace::Event& event) {
 void Structure::add(std::uint32_t thread, const trace::Event& event, std::uint64_t compute_ns) {
   if (thread >= threads_.size()) threads_.resize(thread + std::size_t{1});
   auto& steps = threads_[thread];
-  // Whoever waits for its turn comes to no further event before it has it, and nobody else has it until it gives it on.
+  // A thread that waits for its turn comes to no further event before it has it, and nobody else has it until it passes
+  // it on.
   if (!steps.empty() && has_turn(steps.back().event)) steps.back().event.value = ++turns_;
   steps.push_back({event, compute_ns});
 }

@@ -1,4 +1,4 @@
-/// What the program did in the first pass, thread by thread, and the least compute time of each interval so far. Every
+/// The program's events in the first pass, thread by thread, and the least compute time of each interval so far. Every
 /// later pass is compared with it.
 #pragma once
 
@@ -17,7 +17,7 @@ std::string describe(const trace::Event& event);
 
 trace::Event event_of(const tracer::IntervalRecord& record);
 
-/// Whether what the first pass says of the event shows only later: whom a thread waited for, or which its turn was.
+/// Whether the first pass knows the event's details only later: for which thread it waited, or which its turn was.
 bool is_decided_later(const trace::Event& event);
 
 class Structure {
@@ -36,7 +36,7 @@ class Structure {
   std::vector<program_start::TasksRun> tasks() const;
   std::uint32_t threads() const { return static_cast<std::uint32_t>(threads_.size()); }
   std::uint64_t intervals(std::uint32_t thread) const;
-  /// Of all threads.
+  /// Number of events of this kind, of all threads.
   std::uint64_t count_of(trace::EventKind kind) const;
   const trace::Event& event(std::uint32_t thread, std::uint64_t interval) const;
   std::uint64_t least_compute_ns(std::uint32_t thread, std::uint64_t interval) const;

@@ -1,4 +1,4 @@
-/// Where touches lie in their interval.
+/// Finds where touches lie in their interval.
 #pragma once
 
 #include <cstdint>

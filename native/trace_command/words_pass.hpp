@@ -26,7 +26,7 @@ class WordsPass : public RepeatedPass {
   using Bits = std::array<std::uint64_t, 16>;
   struct ThreadState {
     std::uint64_t intervals = 0;  ///< that have ended
-    /// Of the interval that the thread is in: by region, page, access and site.
+    /// Words accessed in the interval that the thread is in: by region, page, access and site.
     std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>, Bits> words;
   };
 

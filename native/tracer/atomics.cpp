@@ -1,5 +1,5 @@
-/// What happens at the program's inline atomic operations on traced memory, and at fences: `#pragma omp flush` and
-/// __sync_synchronize, which are one instruction each.
+/// The program's inline atomic operations on traced memory, and fences: `#pragma omp flush` and __sync_synchronize,
+/// which are one instruction each.
 #include <sys/mman.h>
 
 #include <cstring>
@@ -68,7 +68,7 @@ AtomicOutcome operate_untouched(const VirtualThread& self, std::uintptr_t addres
   return outcome;
 }
 
-/// Of an instruction that compares: what it expected when a thread last came to it.
+/// What a comparing instruction expected when a thread last came to it.
 struct Expectation {
   std::uintptr_t code = 0;
   AtomicValue value;
@@ -87,9 +87,9 @@ bool expects_no_constant(std::uintptr_t code, const AtomicValue& expected) REQUI
   return false;
 }
 
-/// Whether what the instruction expects was loaded from there, as far as values tell: it is what is there before others
-/// go first, the thread has touched the page, and at other times the instruction expected something else. A lock of the
-/// program's own expects the same each time.
+/// Whether the expected value was loaded from there, as far as values show: it is what is there before others go first,
+/// the thread has touched the page, and at other times the instruction expected something else. A lock of the program's
+/// own expects the same each time.
 bool compares_what_it_found(const VirtualThread& self, std::uintptr_t code, std::uintptr_t address,
                             const AtomicOperation& operation) REQUIRES(turn) {
   if (!is_tracked() || !operation.compares() || !expects_no_constant(code, operation.expected)) return false;

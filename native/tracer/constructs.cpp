@@ -73,7 +73,7 @@ class ConstructRing {
 
 constinit ConstructRing constructs GUARDED_BY(turn);
 
-/// Of tasks' events: few, as each is used again.
+/// A flag of tasks' events: few, as each is used again.
 struct EventFlag {
   std::uint64_t number = 0;
   std::uint64_t count = 0;
@@ -142,7 +142,7 @@ const void* take_copied(std::uint64_t number, std::uint32_t team_size) {
 }
 
 gomp::Chunk take_chunk(std::uint64_t number, const gomp::LoopBounds& loop, std::uint32_t team_size) {
-  // Chunks go to whoever is first by the virtual clocks. The interval ends after the chunk is known.
+  // Chunks go to the thread that is first by the virtual clocks. The interval ends after the chunk is known.
   tracer::yield(tracer::running_thread(), 0);
   gomp::Chunk chunk;
   {

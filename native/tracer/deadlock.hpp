@@ -4,7 +4,7 @@
 
 namespace sdsm::tracer {
 
-/// No thread can go on: ends the run with a line that says what each waits for.
+/// Ends the run, as no thread can go on, with a line that says what each waits for.
 [[noreturn]] void end_deadlocked() REQUIRES(turn);
 
 }  // namespace sdsm::tracer

@@ -1,4 +1,4 @@
-/// How a page differs from its twin: in how many words, in how many runs, in which lines (docs/protocol.md).
+/// The difference of a page and its twin: how many words, how many runs, which lines (docs/protocol.md).
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ inline void find_changes(const void* page, const void* twin, ChangeMap& map) {
   }
 }
 
-/// Of a map's bits, or of a copy of them.
+/// The changed lines, from a map's bits, or from a copy of them.
 constexpr ChangedLines find_lines(const std::uint64_t (&bits)[map_words]) {
   ChangedLines changed;
   for (unsigned block = 0; block < map_words; ++block) {

@@ -7,7 +7,8 @@
 namespace sdsm::tracer {
 using namespace program;
 
-/// This pass differs from the first, as `thread` noticed. The command compares them and says where.
+/// Ends the program because this pass differs from the first, as `thread` noticed. The command compares them and says
+/// where.
 [[noreturn]] void end_diverged(std::uint32_t thread) REQUIRES(turn);
 
 }  // namespace sdsm::tracer

@@ -1,4 +1,4 @@
-/// The rest of what the front end asks for: events that make nobody wait, and the clock.
+/// The engine's events that make nobody wait, and its clock (native/gomp/engine.hpp).
 #include "native/gomp/engine.hpp"
 
 #include "native/gomp/thread.hpp"
@@ -39,7 +39,7 @@ bool read_clock(trace::ClockSource source, std::uint64_t& since_begin_ns) {
   const bool is_event = !(is_replay() ? schedule_log::is_next(entry.kind, self.number, clock_polled) ||
                                             schedule_log::is_next(entry.kind, self.number, clock_waited)
                                       : is_poll(self));
-  // Who does little else may wait for others, until a deadline.
+  // A thread that does little else may wait for others, until a deadline.
   const bool lets_others_go_on = !is_event && does_little_else(self) && watched.is_in_team && others_can_go_on(self);
   entry.chosen = is_event ? clock_event : lets_others_go_on ? clock_waited : clock_polled;
   if (is_event) end_paused_interval(self, {gomp::EventKind::clock, static_cast<std::uint8_t>(source), 0, 0});

@@ -1,4 +1,4 @@
-/// What happens at a lock: mutual exclusion between virtual threads, in the order of their clocks.
+/// Locks: mutual exclusion between virtual threads, in the order of their clocks.
 #include "native/tracer/locks.hpp"
 
 #include "models/locks.hpp"

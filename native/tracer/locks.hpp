@@ -25,17 +25,17 @@ struct Lock {
 Lock& find_lock(trace::LockClass lock_class, const void* address) REQUIRES(turn);
 /// Ends the interval with `acquire`, waits until the lock's number allows it, and begins the next interval.
 void take_lock(VirtualThread& self, Lock& lock, engine::Demand demand) REQUIRES(turn);
-/// The same without waiting, for who has waited, or only tries. Precondition: the number allows it.
+/// Takes the lock without waiting, for a thread that has waited, or only tries. Precondition: the number allows it.
 void take_free_lock(VirtualThread& self, Lock& lock, engine::Demand demand, bool only_tried) REQUIRES(turn);
 /// Ends the interval with `release`, and begins the next.
 void give_lock_back(VirtualThread& self, Lock& lock) REQUIRES(turn);
-/// Lets whoever waits for the lock's number look again.
+/// Lets the threads that wait for the lock's number check it again.
 void wake_all(const Lock& lock, std::uint64_t clock_ns) REQUIRES(turn);
 
 /// First iteration of the chunk whose ordered regions may run, of loop `construct`.
 std::uint64_t& ordered_turn(std::uint64_t construct) REQUIRES(turn);
 
-/// What the flag counts so far.
+/// The flag's count so far.
 std::uint64_t& progress_of(const gomp::Flag& flag) REQUIRES(turn);
 
 }  // namespace sdsm::tracer

@@ -1,4 +1,4 @@
-/// Which file an instruction is in.
+/// Finds the file that an instruction is in.
 #pragma once
 
 #include <cstddef>

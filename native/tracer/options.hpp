@@ -1,4 +1,4 @@
-/// What the command asked the run-time to do.
+/// The options that the command passes to the run-time.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-/// Traced memory: ranges of pages, and for each page its region and what the running thread has done to it.
+/// Traced memory: ranges of pages, and for each page its region and the running thread's accesses to it.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 namespace sdsm::tracer {
 using namespace program;
 
-/// What the running thread has done to a page since its pages were last protected.
+/// The running thread's accesses to a page since its pages were last protected.
 enum class PageState : std::uint8_t {
   untouched,  ///< PROT_NONE
   read,       ///< PROT_READ
@@ -54,7 +54,7 @@ inline std::uint64_t page_index(std::uint32_t region, std::uintptr_t address) RE
 void protect(std::uintptr_t begin, std::uintptr_t end, int protection);
 [[noreturn]] void end_without_mappings();
 
-/// Protects every page of every range (all untouched), or opens them all; but for those of threads.
+/// Protects every page of every range (all untouched), or opens them all; except those of threads.
 void protect_all() REQUIRES(turn);
 void unprotect_all() REQUIRES(turn);
 

@@ -17,8 +17,8 @@ constinit const std::uint64_t* predicted GUARDED_BY(turn) = nullptr;
 
 /// What a reading takes, about: the C library asks no kernel for it.
 constexpr std::uint64_t reading_takes_ns = 25;
-/// A look with next to nothing computed since the last one is of a thread that waits for a time. So that it need not
-/// look for ever, its clock goes on by a part of the wait so far.
+/// A thread that polls with next to nothing computed in between waits for a time. Its clock goes on by a part of the
+/// wait so far, so that it need not poll for ever.
 constexpr std::uint64_t next_to_nothing_ns = 1000;
 constexpr unsigned part_of_wait = 128;
 

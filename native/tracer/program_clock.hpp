@@ -1,4 +1,4 @@
-/// The clock as the program reads it: the thread's virtual clock, or what a cluster's clock was predicted to show.
+/// The clock as the program reads it: the thread's virtual clock, or predicted readings of a cluster's clock.
 #pragma once
 
 #include <cstdint>
@@ -15,28 +15,29 @@ void open_readings() REQUIRES(turn);
 bool is_clock_traced() REQUIRES(turn);
 
 /// First pass, in the thread's interval, once for each reading: whether the thread has read the clock so often, with
-/// nothing else in between but a little computing, that it only looks at it now. Such a look is no event.
+/// only a little computing in between, that it now polls it. A poll is no event.
 bool is_poll(VirtualThread& self) REQUIRES(turn);
-/// Behind is_poll(): whether next to nothing was computed since the last reading, as by a thread that waits.
+/// To be called after is_poll(): whether next to nothing was computed since the last reading, as by a thread that
+/// waits.
 bool does_little_else(const VirtualThread& self) REQUIRES(turn);
-/// First pass: what the thread's next reading gives, in nanoseconds. Behind its last predicted reading, its virtual
-/// clock goes on from there.
+/// First pass: the thread's next reading, in nanoseconds. After its last predicted reading, its virtual clock goes on
+/// from there.
 std::uint64_t next_reading(VirtualThread& self) REQUIRES(turn);
-/// First pass: what the next look gives. The clock goes on at the pace of the readings before.
+/// First pass: the result of the next poll. The clock goes on at the pace of the readings before.
 std::uint64_t next_poll(VirtualThread& self) REQUIRES(turn);
-/// Every pass: that is what it gave.
+/// Every pass: sets what the reading gave.
 void set_clock(VirtualThread& self, std::uint64_t reading_ns, bool is_event) REQUIRES(turn);
 
-/// ScheduleEntry::chosen.
+/// Values of ScheduleEntry::chosen.
 inline constexpr std::uint16_t clock_event = 0, clock_polled = 1, clock_waited = 2;
 
-/// What a reading that is no event would give.
+/// The result of a reading that is no event.
 std::uint64_t clock_between_readings() REQUIRES(turn);
 
-/// The thread has slept: it has done nothing, but its clock has gone on.
+/// Notes that the thread has slept: it has done nothing, but its clock has gone on.
 void add_sleep(VirtualThread& self, std::uint64_t slept_ns) REQUIRES(turn);
 
-/// From here on nothing is traced. The clock goes on as the real one does.
+/// Makes the clock go on as the real one does: nothing is traced from here on.
 void leave_clock_to_itself() REQUIRES(turn);
 
 }  // namespace sdsm::tracer

@@ -23,7 +23,7 @@ void write_out(const char* bytes, std::size_t count) REQUIRES(turn) {
     const long written = syscall(SYS_write, output.stream, bytes, count);
     if (written < 0) {
       if (errno == EINTR) continue;
-      // The command is gone, and with it whoever wanted the trace.
+      // The command is gone, and nobody wants the trace any more.
       for (;;) syscall(SYS_exit_group, 1);
     }
     bytes += written;

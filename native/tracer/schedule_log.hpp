@@ -19,7 +19,7 @@ ScheduleEntry take(ScheduleEntry::Kind kind, std::uint32_t self) REQUIRES(turn);
 
 /// Whether the next entry is of this kind and of `self`. Later passes only.
 bool is_next(ScheduleEntry::Kind kind, std::uint32_t self) REQUIRES(turn);
-/// And has this `chosen`.
+/// Whether it also has this `chosen`.
 bool is_next(ScheduleEntry::Kind kind, std::uint32_t self, std::uint16_t chosen) REQUIRES(turn);
 
 /// Sets the loops that the first pass knew from here on. To be called at the start, too: where the first pass is made

@@ -9,7 +9,7 @@
 namespace sdsm::tracer {
 
 std::optional<std::uint64_t> value_at(const program::Poll& poll) {
-  // By the kernel, as a program's mistake must stay its own.
+  // The kernel reads it, as a program's mistake must stay its own.
   std::uint64_t value = 0;
   const iovec to{&value, poll.bytes};
   const iovec from{reinterpret_cast<void*>(poll.address), poll.bytes};

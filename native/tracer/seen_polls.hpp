@@ -1,5 +1,5 @@
-/// What a thread that is followed looks at, again and again: perhaps it waits there, in a way that neither its code nor
-/// its registers tell. It does if others change that.
+/// The variables that a single-stepped thread loads again and again. Perhaps it waits for one of them, in a way that
+/// neither its code nor its registers show. It does if others change that one.
 #pragma once
 
 #include <ucontext.h>
@@ -13,17 +13,17 @@
 
 namespace sdsm::tracer {
 
-/// Nothing if there is no such memory, or it is shut.
+/// The value in memory; nothing if there is no such memory, or it is shut.
 std::optional<std::uint64_t> value_at(const program::Poll& poll);
 
 class SeenPolls {
  public:
   void clear() { count_ = 0; }
-  /// What the instruction that `self` has come to will look at, if that is not its own stack or thread-local variables.
+  /// Adds the variable that the next instruction of `self` loads, if it is not on its own stack or thread-local.
   void add(const VirtualThread& self, const ucontext_t& machine) REQUIRES(turn);
-  /// Whether something was looked at more than once, and was the same.
+  /// Whether a variable was loaded more than once, with the same value.
   bool has_repeated() const;
-  /// The instruction of such a look, if its variable has another value now; else 0.
+  /// The instruction of such a load, if its variable has another value now; else 0.
   std::uintptr_t find_changed() const;
 
  private:

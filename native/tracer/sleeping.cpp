@@ -1,5 +1,5 @@
-/// A thread that sleeps or yields waits for something that another has to do: it lets the others go on, and its virtual
-/// clock moves on by the time that it wanted to sleep. Where no other thread can go on, it sleeps.
+/// Sleeping and yielding threads, which wait for another thread. Such a thread lets the others go on, and its virtual
+/// clock advances by the time that it wanted to sleep. Where no other thread can go on, it sleeps.
 #include <sched.h>
 #include <threads.h>
 #include <unistd.h>
@@ -62,7 +62,7 @@ int sleep_uninterrupted(timespec time, timespec& left) {
   }
 }
 
-/// The same, and the thread's clock goes on by what it has slept. `left`: written upon EINTR.
+/// Sleeps, and advances the thread's clock by the time slept. `left`: written upon EINTR.
 int sleep_for(const timespec& time, timespec& left) {
   const int result = sleep_uninterrupted(time, left);
   if (result == 0) {

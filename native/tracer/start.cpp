@@ -1,4 +1,4 @@
-/// How the run-time gets in and out: before the program's constructors and main, and at its end.
+/// The run-time's start, before the program's constructors and main, and its end.
 #include "native/tracer/start.hpp"
 
 #include <dlfcn.h>
@@ -57,8 +57,8 @@ constinit Program program GUARDED_BY(turn);
 
 constexpr trace::Event end_event{trace::EventKind::end, 0, 0, 0};
 
-/// Whether the thread's last event has yet to come about. One that asks for something may be runnable, as it is told to
-/// look again in some passes and not in others.
+/// Whether the thread's last event has yet to come about. One that asks for something may be runnable, as it has to
+/// check again in some passes and not in others.
 bool awaits_more(const VirtualThread& thread) REQUIRES(turn) {
   using trace::EventKind;
   if (thread.is_in_interval) return false;
@@ -166,7 +166,8 @@ void prepare() {
       nullptr);
 }
 
-/// By the thread that is to run the program. `memory`: where its block lies, if the program has thread-local variables.
+/// Called by the thread that is to run the program. `memory`: where its block lies, if the program has thread-local
+/// variables.
 void run_program(const AddressRange& memory) REQUIRES(turn, starting) {
   calibrate_clocks();
   start_threads(memory);
@@ -243,8 +244,8 @@ int run_main(int argc, char** argv, char** environment) {
   return program.status;
 }
 
-/// The dynamic linker calls it before the constructors of all libraries (-z initfirst), the C library's among them,
-/// which would tell that one of the environment.
+/// The dynamic linker calls it before the constructors of all libraries (-z initfirst), even the C library's, which
+/// would show that one the environment.
 __attribute__((constructor)) void before_constructors(int /*argc*/, char** /*argv*/, char** environment) {
   environ = environment;
   bind_own_calls();

@@ -4,10 +4,10 @@
 
 namespace sdsm::tracer {
 
-/// The program has ended: sends the last events and ends tracking. A second call does nothing.
+/// Sends the last events and ends tracking, as the program has ended. A second call does nothing.
 void finish() REQUIRES(turn);
 
-/// After fork(), in the child: it runs on without being traced.
+/// To be called in the child after fork(): it runs on without being traced.
 void become_untraced_child() REQUIRES(turn);
 
 }  // namespace sdsm::tracer

@@ -25,7 +25,7 @@ struct ClockRates {
 };
 extern const ClockRates& clock_rates;
 
-/// Finds them; takes about 2 ms.
+/// Measures the rates; takes about 2 ms.
 void calibrate_clocks() REQUIRES(program::starting);
 
 /// One interval's compute time. Between touches in quick succession it reads the time stamp counter, as a system call
@@ -36,7 +36,7 @@ class Stopwatch {
  public:
   void reset() { own_ns_ = 0; }
 
-  /// Goes on from `own_ns`, as if what came after it had not been.
+  /// Goes on from `own_ns`, and forgets the time after it.
   void rewind(std::uint64_t own_ns) {
     own_ns_ = own_ns;
     resume();
@@ -56,7 +56,7 @@ class Stopwatch {
 
   std::uint64_t elapsed_ns() const { return own_ns_; }
 
-  /// While it runs: takes off `ticks` of something that the untraced program would not have done.
+  /// Takes off, while it runs, `ticks` of work that the untraced program would not have done.
   void exclude(std::uint64_t ticks) { excluded_ticks_ += ticks; }
 
   /// Enters a page touch at time stamp `ticks`; returns the compute time up to it.

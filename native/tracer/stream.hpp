@@ -8,8 +8,8 @@
 
 namespace sdsm::tracer {
 
-/// Environment variables by which the command tells the run-time what to do. The run-time removes them, and itself from
-/// LD_PRELOAD, so that programs that the traced program starts run untraced.
+/// Environment variables that carry the command's options to the run-time. It removes them, and itself from LD_PRELOAD,
+/// so that programs that the traced program starts run untraced.
 namespace variable {
 inline constexpr char threads[] = "SDSM_TRACE_THREADS";    ///< size of the largest team
 inline constexpr char stream[] = "SDSM_TRACE_STREAM";      ///< file descriptor of the pipe
@@ -75,7 +75,7 @@ struct RegionRecord {
   std::uint64_t address = 0;  ///< of static arrays and globals: in the addresses of the program's or the library's file
   std::uint64_t caller = 0;   ///< of heap blocks: the instruction after the call, in the program file's addresses; or 0
   char library[32] = {};      ///< of variables that are not the program's own: the file, cut
-  /// Of heap blocks, if sites are asked for: the calls that led to the allocation, the innermost first; the rest are 0.
+  /// The calls that led to a heap block's allocation, the innermost first, if sites are asked for; the rest are 0.
   std::uint64_t calls[4] = {};
 };
 
@@ -106,7 +106,7 @@ struct WordsRecord {
     reads = 1,
     writes = 2,
     in_team = 4,     ///< within a parallel region
-    is_unsized = 8,  ///< by an instruction of which it is not known how much it accesses: `words` are all of the page
+    is_unsized = 8,  ///< by an instruction whose access has an unknown size: `words` are all of the page
   };
   std::uint32_t region = 0;
   std::uint32_t page = 0;
@@ -144,8 +144,8 @@ struct IntervalRecord {
   std::uint64_t compute_ns = 0;
 };
 
-/// The thread, whose last interval ended with a wait in a loop of its own, looks again: thread `by` has gone on since
-/// it last looked, and `events` of that one's have begun, or the next has to.
+/// The thread, whose last interval ended with a wait in a loop of its own, polls again: thread `by` has gone on since
+/// the last poll, and `events` of that one's have begun, or the next has to.
 struct WokenRecord {
   std::uint32_t thread = 0;
   std::uint32_t by = 0;
@@ -167,7 +167,7 @@ struct ChangesHead {
   std::uint32_t is_last = 0;  ///< nothing more comes for this closing
 };
 
-/// In the order of the pages' first writes.
+/// A changed page. Records come in the order of the pages' first writes.
 struct ChangeRecord {
   std::uint32_t region = 0;
   std::uint32_t page = 0;

@@ -45,7 +45,8 @@ void close(OpenDivision& open) REQUIRES(turn) {
   divisions.pop_back();
 }
 
-/// The caller comes to a barrier of the gang, or the team: whoever it leaves there has divided it as the others did.
+/// Checks, when the caller comes to a barrier of the gang, or the team, that all members have divided it in the same
+/// way.
 void check_divisions(std::uint64_t whole) REQUIRES(turn) {
   const std::uint32_t self = running_thread().number;
   for (const OpenDivision& open : divisions) {
@@ -53,7 +54,7 @@ void check_divisions(std::uint64_t whole) REQUIRES(turn) {
   }
 }
 
-/// The same at the end of the team, behind which no division of it is open.
+/// check_divisions() at the end of the team, after which no division of it is open.
 void check_divisions_at_join() REQUIRES(turn) {
   check_divisions(0);
   if (team.arrived + 1 == team.start.size && !divisions.is_empty())
@@ -236,7 +237,7 @@ void note_division(const gomp::Gang& gang) {
   if (!is_alike) refuse("sdsm_divide", SDSM_DIVIDED_OTHERWISE);
 }
 
-/// Members who wait for it at the gang's barrier are deadlocked with those who wait for them at the next.
+/// Members that wait for it at the gang's barrier are deadlocked with those that wait for them at the next.
 void leave_gang(const gomp::Gang& /*gang*/) {}
 
 }  // namespace sdsm::engine

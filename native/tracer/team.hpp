@@ -5,11 +5,11 @@
 
 namespace sdsm::tracer {
 
-/// What a thread other than the initial one does for the whole run: its part in one team after the other.
+/// Runs the part of a thread other than the initial one in one team after the other, for the whole run.
 [[noreturn]] void work_in_teams(VirtualThread& self) REQUIRES(turn);
 
-/// Of a thread other than the initial one: whether it is a member of the current team that has not run yet, or waits at
-/// its end for the others.
+/// Whether a thread other than the initial one is a member of the current team that has not run yet, or waits at its
+/// end for the others.
 bool has_yet_to_begin(const VirtualThread& member) REQUIRES(turn);
 bool has_done_its_part(const VirtualThread& member) REQUIRES(turn);
 /// Event: team_begin.
@@ -18,7 +18,7 @@ void begin_part(VirtualThread& member) REQUIRES(turn);
 /// Ends the caller's interval with `event`, whose value is the team's size, and waits for the team.
 void wait_for_team(const trace::Event& event) REQUIRES(turn);
 
-/// The same for a gang: event.team.
+/// Ends the caller's interval with `event`, and waits for its gang: event.team.
 void wait_for_gang(const trace::Event& event) REQUIRES(turn);
 
 /// Size of the current team.

@@ -36,7 +36,7 @@ namespace {
 struct Threads {
   VirtualThread* all = nullptr;
   std::uint32_t count = 0;  ///< that exist
-  /// The last that did anything but look at a flag, and where in its events.
+  /// The last thread that did anything but poll a flag, and where in its events.
   WokenRecord last_active;
 };
 constinit Threads threads GUARDED_BY(turn);
@@ -74,7 +74,7 @@ void set_locals(VirtualThread& thread, bool are_shut) REQUIRES(turn) {
   thread.are_locals_shut = are_shut;
 }
 
-/// Those of all threads that have run, but for the one that runs.
+/// Shuts the variables of all threads that have run, except the one that runs.
 void shut_other_locals() REQUIRES(turn) {
   for (std::uint32_t i = 0; i < threads.count; ++i) {
     VirtualThread& thread = threads.all[i];
@@ -172,7 +172,7 @@ VirtualThread* first_to_go_on(const VirtualThread* other_than) REQUIRES(turn) {
   return best;
 }
 
-/// Whoever is chosen while it waits for a limited time has waited in vain.
+/// A thread that is chosen while it waits for a limited time has waited in vain.
 void time_out(VirtualThread& chosen) REQUIRES(turn) {
   if (chosen.status == ThreadStatus::runnable) return;
   const std::uint64_t since = chosen.times_out_at_ns;
@@ -208,8 +208,8 @@ void follow_preemptions(VirtualThread& self) REQUIRES(turn) {
   }
 }
 
-/// The interval's compute time so far is lent to the clock until the interval ends, so that whoever spins here falls
-/// behind those whom it waits for.
+/// The interval's compute time so far is lent to the clock until the interval ends, so that a spinning thread falls
+/// behind those for which it waits.
 void schedule_in_between(VirtualThread& self, std::uint64_t more_ns) REQUIRES(turn) {
   self.stopwatch.pause();
   const std::uint64_t so_far = self.stopwatch.elapsed_ns();
@@ -231,7 +231,7 @@ void leave_restartable_sequences() {
   char* const area = static_cast<char*>(__builtin_thread_pointer()) + *offset;
   constexpr int unregister = 1;
   constexpr std::uint32_t signature = 0x53053053;  // glibc's, on x86
-  // How many bytes it has given the kernel it does not tell: 32, and more where the kernel knows more.
+  // The size of the area that it has given the kernel is unknown: 32, and more where the kernel knows more.
   for (std::size_t bytes = 20; bytes <= 512; bytes += 4) {
     if (syscall(SYS_rseq, area, bytes, unregister, signature) == 0) return;
   }

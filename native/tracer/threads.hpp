@@ -59,7 +59,7 @@ struct FlagWait {
   std::uintptr_t place = 0;
   std::uint64_t state = 0;     ///< of registers and stack
   std::uint64_t interval = 0;  ///< that it was in
-  program::Poll poll{};        ///< of a place that looks
+  program::Poll poll{};        ///< of a place that polls
   std::uint64_t value = 0;     ///< that it saw
   unsigned times = 0;          ///< that it saw this value, in a row
   std::uint64_t own_ns = 0;    ///< the interval's compute time then
@@ -74,7 +74,7 @@ struct Steps {
   std::uint64_t interval = 0;
   std::uint64_t own_ns = 0;  ///< the interval's compute time so far
   std::uintptr_t begin = 0;
-  unsigned most = 0;         ///< instructions that it looks at
+  unsigned most = 0;         ///< instructions that are single-stepped
   std::uint64_t state = 0;   ///< at `begin`
   std::uintptr_t stack = 0;  ///< there
   unsigned count = 0;
@@ -90,7 +90,7 @@ struct BlindWait {
   unsigned patience = 1;            ///< as find_wait_loop() has it
 };
 
-/// Of the clock, by the program.
+/// The program's readings of the clock.
 struct Readings {
   std::uint64_t count = 0;     ///< that are events
   std::uint64_t last_ns = 0;   ///< what the last one gave
@@ -104,7 +104,7 @@ struct Readings {
   std::uint64_t computed_since_ns = 0;  ///< the last but one
 };
 
-/// At a barrier of the C library. Once others have gone on from there, so has the thread.
+/// The thread's wait at a barrier of the C library. It is over as soon as others have gone on from there.
 struct Meeting {
   const std::uint64_t* over = nullptr;  ///< meetings at that barrier that are over; null: it is at none
   std::uint64_t before = 0;             ///< as many as there were when it came
@@ -130,7 +130,7 @@ struct VirtualThread {
   std::uint32_t sub_team GUARDED_BY(turn) = 0;             ///< at whose barrier it waits; 0: the team's
   std::uint64_t times_out_at_ns GUARDED_BY(turn) = never;  ///< by its clock, while it waits
   bool has_timed_out GUARDED_BY(turn) = false;
-  const void* enlisted_at GUARDED_BY(turn) = nullptr;  ///< object whose wake() it is to be told of
+  const void* enlisted_at GUARDED_BY(turn) = nullptr;  ///< object whose wake() it awaits
   std::uint64_t enlisted_as GUARDED_BY(turn) = 0;      ///< numbered in the order in which threads enlist
   std::uint64_t woken_by GUARDED_BY(turn) = 0;         ///< which of that object's wake()
   Meeting meeting GUARDED_BY(turn);
@@ -146,19 +146,19 @@ struct VirtualThread {
   trace::EventKind last_event GUARDED_BY(turn){};
   bool is_in_interval GUARDED_BY(turn) = false;
   bool has_begun GUARDED_BY(turn) = false;            ///< its part in the current team
-  bool spins GUARDED_BY(turn) = false;                ///< it has only looked at a flag since its last event
+  bool spins GUARDED_BY(turn) = false;                ///< it has only polled a flag since its last event
   bool is_split GUARDED_BY(turn) = false;             ///< its pages were closed in between, since it last synchronised
   GrowingArray<Touch> touches GUARDED_BY(turn);       ///< of the interval that it is in
   std::uintptr_t control_stack GUARDED_BY(turn) = 0;  ///< where it may wait while its stack is protected
-  /// Its thread-local variables and its block. Empty if the program has no thread-local variables.
+  /// The thread's thread-local variables and its block. Empty if the program has no thread-local variables.
   program::AddressRange locals GUARDED_BY(turn);
   bool are_locals_shut GUARDED_BY(turn) = false;
   bool exists GUARDED_BY(turn) = false;
 };
 
-/// What signal handlers and the watchdog read at any time. Only the thread that has the turn writes it.
+/// State that signal handlers and the watchdog read at any time. Only the thread that has the turn writes it.
 struct Watched {
-  std::atomic<VirtualThread*> running = nullptr;  ///< who has the turn; null before there are threads
+  std::atomic<VirtualThread*> running = nullptr;  ///< the thread that has the turn; null before there are threads
   std::atomic<bool> is_inside = true;             ///< the tracer's own code runs, which no other thread may interrupt
   std::atomic<bool> is_in_team = false;
   std::atomic<std::uint64_t> switches = 0;  ///< times that one thread followed another
@@ -168,10 +168,10 @@ extern Watched watched;
 /// To be called where the program's code enters the tracer: the caller must be the thread that has the turn. Any other
 /// (one that neither OpenMP nor pthread_create has made) ends the run.
 void enter() ASSERT_CAPABILITY(turn);
-/// The same; the thread. Only after start_threads().
+/// enter(), and returns the thread. Only after start_threads().
 VirtualThread& running_thread() ASSERT_CAPABILITY(turn);
 
-/// Says whether the tracer's own code runs, and returns what was said before.
+/// Sets whether the tracer's own code runs, and returns the value before.
 inline bool set_inside(bool is_inside) {
   const bool was_inside = watched.is_inside.load(std::memory_order_relaxed);
   watched.is_inside.store(is_inside, std::memory_order_release);
@@ -192,7 +192,7 @@ class Uninterrupted {
 /// Sets up all threads; the caller becomes thread 0, whose block lies in `memory`, if the program has thread-local
 /// variables.
 void start_threads(const program::AddressRange& memory) REQUIRES(turn, starting);
-/// For the end of tracking. They are shut again at the next turn but one.
+/// Opens all threads' variables, for the end of tracking. They are shut again at the next turn but one.
 void open_all_locals() REQUIRES(turn);
 VirtualThread& thread_of(std::uint32_t number) REQUIRES(turn);
 /// Number of threads that exist.
@@ -201,7 +201,7 @@ std::uint32_t thread_count() REQUIRES(turn);
 /// Gives `thread` a POSIX thread if it has none yet.
 void create_thread(VirtualThread& thread) REQUIRES(turn);
 
-/// The caller is no longer runnable: it waits, or its part in the team is done.
+/// Makes the caller no longer runnable: it waits, or its part in the team is done.
 void stop(VirtualThread& self, ThreadStatus status, const void* waits_for = nullptr) REQUIRES(turn);
 /// Makes a thread runnable again; its clock is then at least `clock_ns`.
 void wake(VirtualThread& thread, std::uint64_t clock_ns) REQUIRES(turn);
@@ -214,14 +214,14 @@ void schedule(std::uint64_t slack_ns = 0) REQUIRES(turn);
 /// A scheduling point within the caller's interval, after which the caller's clock is `nanoseconds` later (sleep).
 void yield(VirtualThread& self, std::uint64_t nanoseconds) REQUIRES(turn);
 
-/// The same, until somebody wakes the caller (true), or until its turn comes with its clock past `times_out_at_ns`
-/// (false).
+/// Waits within the caller's interval until somebody wakes the caller (true), or until its turn comes with its clock
+/// past `times_out_at_ns` (false).
 bool wait_in_between(VirtualThread& self, ThreadStatus status, const void* waits_for,
                      std::uint64_t times_out_at_ns = never) REQUIRES(turn);
 /// Whether the thread's turn will come whatever others do.
 bool can_go_on(const VirtualThread& thread) REQUIRES(turn);
 
-/// The same of any thread but `self`.
+/// Whether the turn of any thread but `self` will come.
 bool others_can_go_on(const VirtualThread& self) REQUIRES(turn);
 
 /// Lets another thread go on, because the caller waits for a flag. The more `rounds` the caller has waited, the later
@@ -232,8 +232,8 @@ bool wait_for_flag(VirtualThread& self, unsigned rounds) REQUIRES(turn);
 /// Lets another runnable thread go on, if there is one, because the caller spins or has run for too long.
 void preempt(VirtualThread& self) REQUIRES(turn);
 
-/// Ends the caller's interval with an event; begin_interval() starts the next one. In between the thread's clock stands
-/// still and others may run.
+/// Ends the caller's interval with an event; begin_interval() starts the next one. In between the thread's clock stops
+/// and others may run.
 void end_interval(VirtualThread& self, const trace::Event& event) REQUIRES(turn);
 void begin_interval(VirtualThread& self) REQUIRES(turn);
 /// end_interval() in two steps: in between, resume_interval() may go on instead, as if nothing had been.

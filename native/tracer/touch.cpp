@@ -48,7 +48,7 @@ constexpr std::uint32_t most_changes = 512;
 constexpr std::uint32_t most_maps = 32;
 constexpr std::uint32_t most_touches = 1024;
 
-/// Of the thread that runs.
+/// State of the thread that runs.
 struct Tracking {
   bool is_on = false;
   TwinPool twins;
@@ -56,7 +56,7 @@ struct Tracking {
   // retired in the meantime is untouched again.
   GrowingArray<std::uintptr_t> opened;
   GrowingArray<std::uintptr_t> written;
-  /// While who called is looked up: pages that it has read, which the program has not touched yet.
+  /// Pages read while callers are looked up, which the program has not touched yet.
   bool is_looking_up = false;
   GrowingArray<std::uintptr_t> opened_to_look_up;
   /// Mappings that opened pages may have cost since all were protected.

@@ -1,4 +1,4 @@
-/// What happens at a page touch, and when the running thread's pages are protected again.
+/// Handles page touches, and protects the running thread's pages again.
 #pragma once
 
 #include "native/tracer/pages.hpp"
@@ -7,7 +7,7 @@
 
 namespace sdsm::tracer {
 
-/// Puts the fault handler in place, which also tells of full stacks.
+/// Puts the fault handler in place, which also reports full stacks.
 void take_faults();
 /// Begins to track: every page of every range is protected.
 void start_tracking() REQUIRES(turn);

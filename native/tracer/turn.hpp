@@ -4,7 +4,7 @@
 
 namespace sdsm::tracer {
 
-/// One virtual thread has it at a time (threads.hpp). The initial thread has it first.
+/// The turn, which one virtual thread has at a time (threads.hpp). The initial thread has it first.
 inline constinit program::Role turn{"the virtual thread that runs"};
 
 }  // namespace sdsm::tracer

@@ -24,17 +24,18 @@ namespace {
 
 constexpr std::uint8_t trap = 0xcc;    // int3
 constexpr greg_t single_step = 0x100;  // TF, of the flags
-// Of a loop's turns; each costs 1 to 2 us. Unoptimised turns through functions of a class library take hundreds.
+// Steps through a loop's iterations; each costs 1 to 2 us. Unoptimised iterations through functions of a class library
+// take hundreds.
 constexpr unsigned first_steps = 512, most_steps = 8192;
 constexpr unsigned most_ignored = 1'000'000;          // some seconds
 constexpr unsigned most_ignored_polls = 100'000'000;  // which code that works may do again and again, too
 constexpr unsigned turns_without_change = 2;          // that make a loop one that waits
-// Of others, 1 ms each, before a loop that may count its turns does so as fast as it can.
+// Turns of other threads, 1 ms each, before a loop that may count its iterations does so as fast as it can.
 constexpr unsigned most_rounds = 1000;
 
-// Of computing between two looks of a loop that waits. One that computes for longer between them does its work.
+// Computing between two polls of a loop that waits. One that computes for longer between them does its work.
 constexpr std::uint64_t longest_turn_ns = 10'000;
-// The same where one instruction in so many is a `pause`: a back-off takes its time on purpose.
+// The limit where one instruction in so many is a `pause`: a back-off takes its time on purpose.
 constexpr std::uint64_t longest_pausing_turn_ns = 2'000'000;
 constexpr unsigned steps_a_pause = 8;
 // A thread that does not wait loses others' turns and 1 ms of single steps by it: less and less often.
@@ -45,7 +46,7 @@ struct Place {
   std::uintptr_t address = 0;
   std::uint8_t code = 0;  ///< the byte that the trap replaces
   bool is_set = false;
-  /// A loop of which only this load tells that it waits: by looking at the same variable again and again.
+  /// Only this load shows that the loop waits: it loads the same variable again and again.
   bool is_poll = false;
   bool has_pauses = false;  ///< and that its turns may take longer
 };
@@ -55,7 +56,7 @@ struct WaitLoops {
   std::size_t count = 0;  ///< of `places`
 };
 constinit WaitLoops loops GUARDED_BY(turn);
-/// By the thread that is followed.
+/// The polls of the thread that is single-stepped.
 constinit SeenPolls seen_polls GUARDED_BY(turn);
 
 class Digest {
@@ -156,7 +157,7 @@ void wait_at(VirtualThread& self, Place& place) REQUIRES(turn) {
   self.stopwatch.rewind(wait.own_ns);
   const bool is_in_vain = place.is_poll && wait.rounds > most_rounds;
   if (!is_replay() && (is_in_vain || !others_can_go_on(self))) {
-    // What is left is a wait for a signal or for the time, one that gives up after so many turns, or no wait at all.
+    // What is left is a wait for a signal or for the time, one that times out by a count, or no wait at all.
     set(place, false);
     return log_loop(self, place);
   }
@@ -168,7 +169,7 @@ void wait_at(VirtualThread& self, Place& place) REQUIRES(turn) {
   wait.own_ns = self.stopwatch.elapsed_ns();
 }
 
-/// At what the instruction of the place looks.
+/// The poll of the place's instruction.
 Poll poll_at(const Place& place, const ucontext_t& machine) {
   std::uint8_t code[longest_instruction];
   std::memcpy(code, reinterpret_cast<const void*>(place.address), sizeof code);
@@ -176,8 +177,8 @@ Poll poll_at(const Place& place, const ucontext_t& machine) {
   return poll_of(code, machine.uc_mcontext.gregs).value_or(Poll{});
 }
 
-/// At a place that looks, of a thread that has seen the same twice: whether it waits. Passes agree about what looks
-/// give, but not about the time in between: the later ones follow the first.
+/// Whether a thread waits that has polled the same value twice. Passes agree about the values, but not about the time
+/// in between: the later ones follow the first.
 bool is_wait_next(VirtualThread& self, const Place& place) REQUIRES(turn) {
   FlagWait& wait = self.flag_wait;
   if (!is_replay())
@@ -253,8 +254,8 @@ void begin_turn_here(VirtualThread& self, const ucontext_t& machine) REQUIRES(tu
   steps.turns = steps.others = 0;
 }
 
-/// The thread was followed, and no two turns were alike; but it looked at something twice. Others go on; if they change
-/// that, the thread has waited for it.
+/// To be called when the thread was single-stepped, and no two iterations were alike, but it loaded a variable twice.
+/// Lets others go on; if they change the variable, the thread has waited for it.
 void let_others_change(VirtualThread& self) REQUIRES(turn) {
   const SeenPolls seen = seen_polls;  // others may be followed meanwhile
   const bool pauses = self.steps.pauses * steps_a_pause >= self.steps.count;
@@ -304,8 +305,8 @@ void follow_step(VirtualThread& self, ucontext_t& machine) REQUIRES(turn) {
   steps.purpose = Steps::Purpose::none;
   if (is_lost) return;
   self.stopwatch.rewind(steps.own_ns);
-  // By an instruction of a loop within the one that waits, as of a pause that takes so many turns, nobody comes twice
-  // without a change.
+  // No thread comes twice without a change to an instruction of an inner loop, as of a pause that takes so many
+  // iterations.
   if (steps.turns < turns_without_change || steps.others >= steps.turns) return let_others_change(self);
   self.flag_wait = {.place = here, .state = steps.state, .own_ns = steps.own_ns};
   Place* place = learn(here, false);

@@ -24,12 +24,12 @@ using namespace program;
 namespace {
 
 constexpr long check_every_ns = 2'000'000;
-/// After how many looks without a change of thread the running one is sampled: twice soon, as it may wait for a flag,
-/// then now and then.
+/// Whether the running thread is sampled after so many checks without a change of thread: twice soon, as it may wait
+/// for a flag, then now and then.
 constexpr bool is_time_for_sample(unsigned checks) {
   return checks == 2 || checks == 3 || (checks > 0 && checks % 5 == 0);
 }
-/// Samples that must look alike, and samples after which a thread yields whatever it does.
+/// Samples that must be alike, and samples after which a thread yields whatever it does.
 constexpr unsigned alike_samples = 5;
 constexpr unsigned most_samples = 1000;
 /// Later passes, where the first one interrupted the thread in this interval: late rather than early, as what others
@@ -126,7 +126,7 @@ void* watch(void* /*unused*/) {
     checks = now == seen ? checks + 1 : 0;
     seen = now;
     if (is_time_for_sample(checks) && !watched.is_inside && watched.is_in_team) {
-      // Not pthread_kill(), which looks into the thread's block: that may be shut by now.
+      // Not pthread_kill(), which reads the thread's block: that may be shut by now.
       syscall(SYS_tgkill, own_process, watched.running.load()->kernel_id, preemption_signal());
     }
   }

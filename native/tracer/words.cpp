@@ -113,7 +113,7 @@ WordsRecord& record_of(const WordsRecord& wanted) REQUIRES(turn) {
   }
 }
 
-/// Of [begin, end), what lies in one watched page.
+/// Records [begin, end), which lies in one watched page.
 void record(std::uintptr_t begin, std::uintptr_t end, unsigned access, std::uintptr_t site) REQUIRES(turn) {
   const std::uintptr_t page = page_down(begin);
   end = std::min(end, page + page_bytes);
@@ -130,7 +130,7 @@ void record(std::uintptr_t begin, std::uintptr_t end, unsigned access, std::uint
   }
 }
 
-/// Of [begin, begin + bytes), every watched page's part is recorded; the pages are open afterwards.
+/// Records every watched page's part of [begin, begin + bytes), and leaves the pages open.
 void access(std::uintptr_t begin, std::uint64_t bytes, unsigned how, std::uintptr_t site,
             GrowingArray<std::uintptr_t>& pages) REQUIRES(turn) {
   const std::uintptr_t end = begin + bytes;
@@ -208,8 +208,8 @@ bool move_at_once(const Instruction& found, std::uint32_t bytes, greg_t* registe
   return true;
 }
 
-/// Where the access begins that has come to `address`: before it, if it began in a page that is open. `address` itself,
-/// where the operand does not tell (stacks, bit strings, EVEX).
+/// Begin of the access that has come to `address`: before it, if it began in a page that is open. `address` itself,
+/// where the operand does not show it (stacks, bit strings, EVEX).
 std::uintptr_t begin_of(const Instruction& found, std::uint32_t bytes, std::uintptr_t address,
                         std::uintptr_t instruction, const greg_t* registers) {
   const auto* const code = reinterpret_cast<const std::uint8_t*>(instruction);
@@ -233,7 +233,7 @@ void access_by(const MemoryAccess& size, std::uintptr_t begin, std::uintptr_t ad
   }
   // Its first part lies in a page that is open, as the kernel uses it.
   if (begin != address && is_watched(begin)) record(begin, address, how, site);
-  // The second part of an access that began in the page before, as far as its operand does not tell.
+  // The second part of an access that began in the page before, as far as its operand does not show it.
   const bool goes_on = watching.is_stepping && watching.step == instruction && address == page_down(address) &&
                        address < watching.step_end && watching.step_end - address < size.bytes;
   const std::uintptr_t end = goes_on ? watching.step_end : begin + size.bytes;

@@ -1,6 +1,6 @@
-/// The words of watched pages that each thread reads and writes: those pages stay shut, and each instruction that
-/// accesses one is done alone, in a single step with the page open. In a pass of its own (Mode::replay), in which all
-/// other memory is open.
+/// Records the words of watched pages that each thread reads and writes, in a pass of its own (Mode::replay). Those
+/// pages stay shut, and an instruction that accesses one is done in a single step with the page open. All other memory
+/// is open.
 #pragma once
 
 #include <ucontext.h>
@@ -12,7 +12,7 @@
 
 namespace sdsm::tracer {
 
-/// Between start_watching() and stop_watching(), for threads that need not have the turn.
+/// Whether start_watching() was called, and not stop_watching() yet; for threads that need not have the turn.
 inline constinit std::atomic<bool> watches_words = false;
 
 /// Reads `text`, which says what is watched: region, first page and pages, as in "3:0:16,7:2:1".
@@ -22,15 +22,15 @@ void start_watching() REQUIRES(turn);
 /// Opens them all, for good.
 void stop_watching() REQUIRES(turn);
 
-/// The region has these pages: some may be watched.
+/// Watches the region's pages, as far as they are chosen.
 void watch_region(std::uint32_t region) REQUIRES(turn);
-/// The pages lose their region.
+/// Forgets pages that lose their region.
 void forget_watched(std::uintptr_t begin, std::uint64_t pages) REQUIRES(turn);
 
-/// A fault of a watched page: what the instruction accesses is recorded, and it is done when this returns. False if the
+/// Serves a fault of a watched page: records what the instruction accesses, and lets it be done on return. False if the
 /// page is not watched.
 bool take_watched_fault(const siginfo_t& info, ucontext_t& machine) REQUIRES(turn);
-/// The instruction is done: true if this was what the trap was for.
+/// To be called when the instruction is done. True if that was what the trap was for.
 bool end_watched_step(ucontext_t& machine) REQUIRES(turn);
 
 /// Records a buffer that the kernel uses, and opens its watched pages until shut_watched().

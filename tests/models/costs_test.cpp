@@ -83,7 +83,7 @@ TEST_CASE("on a gigabit network a barrier's messages get faster and nothing else
   const CostModel queue(p3_costs(), WireModel::store_and_forward, gigabit_ethernet);
   // 2x1: three synchronisations of a message to process 0 and one back; 27.6 us each at 100 Mbit/s, 11.76 us now.
   CHECK(barrier(queue, {2, 1}) == us(661 - 6 * 27.6 + 6 * 11.76));
-  // 4x1: three releases leave process 0's port one after another, 8.8 us apart; 0.88 us apart now. Who is released
+  // 4x1: three releases leave process 0's port one after another, 8.8 us apart; 0.88 us apart now. A process released
   // later arrives later, so on their way to process 0 the messages do not meet.
   CHECK(barrier(queue, {4, 1}) == us(7305 - 3 * (2 * 27.6 + 2 * 8.8) + 3 * (2 * 11.76 + 2 * 0.88)));
   // Inside a node there is no message.
@@ -272,7 +272,7 @@ TEST_CASE("a flat gather's pace is that of the link or processor") {
   CHECK(gather_time(BarrierShape::flat, four, {us(10), us(2), us(3)}) == us(10 + 2 * 3 + 3));
   CHECK(gather_time(BarrierShape::flat, four, {us(10), us(3), us(2)}) == us(10 + 2 * 3 + 2));
   CHECK(gather_time(BarrierShape::flat, {4, 2}, {us(10), us(2), us(3)}) == us(10 + 5 * 3 + 3));
-  // Of three nodes with one process the tree is the flat one.
+  // For three nodes with one process each the tree is the flat one.
   CHECK(gather_time(BarrierShape::tree, {3, 1}, {us(10), us(3), us(2)}) ==
         gather_time(BarrierShape::flat, {3, 1}, {us(10), us(3), us(2)}));
 }
@@ -288,6 +288,6 @@ TEST_CASE("a tree's measured barriers save their messages' time on faster networ
   raw.barrier = {{{1, 1}, us(0.2)}};
   const CostModel alone(raw, WireModel::store_and_forward, fast_ethernet);
   CHECK(barrier(alone, {8, 1}) == 18 * us(27.6 + 39.881408));
-  // Companions on a node send no message of their own, and nothing is known of what they cost.
+  // Local peers on a node send no message of their own, and nothing is known of what they cost.
   CHECK(barrier(alone, {8, 2}) == barrier(alone, {8, 1}));
 }

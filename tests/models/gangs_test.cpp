@@ -1,4 +1,4 @@
-/// Which threads a gang has, and who sends whom a message at its barrier: each by hand.
+/// The threads of gangs, and the messages at their barriers, each by hand.
 #include <vector>
 
 #include "models/barrier_shape.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 using Gangs = std::vector<std::vector<int>>;
 
-/// The members of each gang, as each function of the rule tells them.
+/// The members of each gang, by each function of the rule.
 Gangs gangs_of(const sdsm_division& division) {
   Gangs gangs(static_cast<std::size_t>(division.gangs));
   for (int thread = 0; thread < division.threads; ++thread) {
@@ -66,7 +66,7 @@ TEST_CASE("each thread is in one gang, and no gang is empty") {
   }
 }
 
-TEST_CASE("what cannot be divided is told") {
+TEST_CASE("an impossible division is reported") {
   const auto problem = [](sdsm_division division) { return std::string(sdsm_problem_of(&division)); };
   CHECK(problem({sdsm_by_block, 5, 1, 4}) == "more gangs than threads. Ask for fewer");
   CHECK(problem({sdsm_by_round_robin, 3, 2, 4}) == "more gangs than units of threads. Ask for fewer, or smaller units");

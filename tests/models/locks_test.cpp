@@ -14,7 +14,7 @@ struct Waiter {
 
 constexpr ProcessId a{'a'}, b{'b'};
 
-/// Who has the lock now; '-' if that stays as it was.
+/// The lock's new holder; '-' if it stays as it was.
 char granted(LockQueue<Waiter>& lock) {
   const std::optional<Waiter> next = lock.grant_next();
   return next ? next->name : '-';

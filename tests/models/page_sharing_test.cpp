@@ -56,7 +56,7 @@ TEST_CASE("a reader downgrades the writer, which goes on reading") {
   CHECK(page.losses(NodeId{1}, Right::write).size() == 1);
 }
 
-TEST_CASE("flag mode ends at a barrier unless a thread has waited") {
+TEST_CASE("single-writer mode ends at a barrier unless a thread has waited") {
   using enum SingleWriterEvent;
   SingleWriterMode mode = after(barrier, SingleWriterMode::off);
   CHECK(mode == SingleWriterMode::off);

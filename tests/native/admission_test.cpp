@@ -1,4 +1,4 @@
-/// Whoever knows the run's secret gets in at once, whatever strangers do meanwhile (native/dsm/admission.hpp).
+/// Does a process that knows the run's secret get in at once, whatever strangers do (native/dsm/admission.hpp)?
 #include "native/dsm/admission.hpp"
 
 #include <sys/socket.h>
@@ -99,7 +99,7 @@ TEST_CASE("more strangers than there are places for make room for who comes late
   close(arrival->socket);
 }
 
-TEST_CASE("what comes behind the greeting is left for whoever is let in") {
+TEST_CASE("bytes after the greeting are left for the admitted") {
   Door door(Transport::tcp);
   const int socket = door.come();
   const Hello own = door.hello(1);

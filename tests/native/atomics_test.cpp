@@ -1,4 +1,4 @@
-/// Which inline atomic operations are found in programs as gcc builds them, and how they are told.
+/// Are inline atomic operations found in programs as gcc builds them, and how are they reported?
 #include "native/run_command/atomics.hpp"
 
 #include <unistd.h>
@@ -39,7 +39,7 @@ TEST_CASE("a program without atomic operations has none, although its padding ex
   CHECK(find_atomics(built("echo")).empty());
 }
 
-TEST_CASE("a place is told with its function, its source line and what to do") {
+TEST_CASE("a place is reported with function, source line and remedy") {
   const std::string text = atomics_text(built("atomics"), find_atomics(built("atomics")));
   INFO(text);
   CHECK(contains(text, "has 3 inline atomic operations"));
@@ -52,7 +52,7 @@ TEST_CASE("a place is told with its function, its source line and what to do") {
   }
 }
 
-TEST_CASE("a stripped program is told what would show more") {
+TEST_CASE("a stripped program's report says what would show more") {
   const std::string text = atomics_text(built("atomics_stripped"), find_atomics(built("atomics_stripped")));
   INFO(text);
   CHECK(contains(text, "in a function without a name"));

@@ -40,7 +40,7 @@ TEST_CASE("a program that is killed by a signal ends the run with 1 and leaves n
   check_refused(trace_outcome({program("ending"), "abort"}), 1, "killed by signal 6");
 }
 
-TEST_CASE("a program that ends with status 3 leaves a trace that says so, and the run ends with 1") {
+TEST_CASE("a program's status 3 is in its trace, and the run's 1") {
   const TemporaryFolder folder;
   const CommandResult result = run_command(tracing(2, folder / "t.trace", {program("ending"), "status"}));
   CHECK(result.status == 1);
@@ -57,7 +57,7 @@ TEST_CASE("a program that differs from run to run ends with 1, and the error say
   check_refused(trace_outcome({program("ending"), "random"}), 1, "differs from pass 1: thread 0");
 }
 
-TEST_CASE("a program that starts threads of its own, replaces itself, or uses what it has freed, ends with 1") {
+TEST_CASE("own threads, exec and use after free end the run with 1") {
   check_refused(trace_outcome({program("ending"), "thread"}), 1, "pthread_create");
   check_refused(trace_outcome({program("ending"), "thread of C11"}), 1, "a thread that OpenMP did not start");
   check_refused(trace_outcome({program("ending"), "exec"}), 1, "exec");
@@ -96,7 +96,7 @@ TEST_CASE("bad usage is refused with 2") {
   CHECK(status({"dump", program("ending")}) == 2);
 }
 
-TEST_CASE("a number that an option cannot have is told with the option and what it can have") {
+TEST_CASE("a bad number is reported with its option and range") {
   const std::string command = std::string(SDSM_BINARY_DIR) + "/sdsm-trace";
   const auto check = [&](const std::string& option, const std::string& value, const std::string& range) {
     std::vector<std::string> arguments{command, "-o", "/nowhere/x", "-n", "2"};
@@ -123,7 +123,7 @@ TEST_CASE("a trace that cannot be written is refused with 2 before the program r
   std::filesystem::permissions(folder / "shut", std::filesystem::perms::owner_read);
   if (access((folder / "shut").c_str(), W_OK) != 0) outputs.push_back(folder / "shut/a");  // root may write anywhere
   for (const std::string& output : outputs) {
-    // Each pass leaves a line in the file that the program is told.
+    // Each pass leaves a line in the file that the program's argument names.
     const std::filesystem::path passes = folder / "passes";
     const CommandResult result = run_command(tracing(2, output, {program("ending"), "note", passes}));
     CAPTURE(output, result.errors);
@@ -134,7 +134,7 @@ TEST_CASE("a trace that cannot be written is refused with 2 before the program r
   }
 }
 
-TEST_CASE("a trace does not take the place of the program, its input or its arguments, by whatever name") {
+TEST_CASE("a trace never replaces the program, its input or its arguments") {
   const TemporaryFolder folder;
   const std::filesystem::path copy = folder / "program", link = folder / "link", part = folder / "a.part";
   std::filesystem::copy_file(program("ending"), copy);
@@ -176,7 +176,7 @@ TEST_CASE("a trace does not take the place of the program, its input or its argu
   CHECK(run_command(tracing(2, trace, {program("ending"), "shell"})).status == 0);
 }
 
-TEST_CASE("a thread that spins for ever is not taken for a deadlock, and Ctrl-C ends the run with 1 and no trace") {
+TEST_CASE("endless spinning is no deadlock, and Ctrl-C leaves no trace") {
   const TemporaryFolder folder;
   std::vector<std::string> command{"/usr/bin/timeout", "--preserve-status", "-s", "INT", "3"};
   for (const std::string& word : tracing(2, folder / "t.trace", {program("spin"), "forever"})) command.push_back(word);
@@ -187,7 +187,7 @@ TEST_CASE("a thread that spins for ever is not taken for a deadlock, and Ctrl-C 
   CHECK(folder.is_empty());
 }
 
-TEST_CASE("bad usage is told with what to type instead") {
+TEST_CASE("bad usage is reported with what to type instead") {
   const std::string command = std::string(SDSM_BINARY_DIR) + "/sdsm-trace";
   const auto errors = [&](std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), command);
@@ -208,7 +208,7 @@ TEST_CASE("bad usage is told with what to type instead") {
   CHECK(help.output.find("Example") != std::string::npos);
 }
 
-TEST_CASE("larger teams than were asked for are told, with what keeps them small") {
+TEST_CASE("larger teams than asked for are reported, with a remedy") {
   const TemporaryFolder folder;
   const CommandResult larger = run_command(tracing(2, folder / "t.trace", {program("ending"), "team"}));
   INFO(larger.errors);
@@ -256,7 +256,7 @@ TEST_CASE("a trace whose name is a link to nothing yet is made where the link le
   CHECK(std::filesystem::is_regular_file(folder / "target.trace"));
 }
 
-TEST_CASE("every pass reads the same standard input, here for 2 + 3 + 1 empty regions after the first") {
+TEST_CASE("every pass reads the same standard input") {
   const TemporaryFolder folder;
   const CommandResult result = run_command(tracing(2, folder / "t.trace", {program("ending"), "sum"}), "2 3 1\n");
   INFO(result.errors);
@@ -267,7 +267,7 @@ TEST_CASE("every pass reads the same standard input, here for 2 + 3 + 1 empty re
   CHECK(forks == 1 + 6);
 }
 
-TEST_CASE("a shell command in protected memory runs, once in the output, and without the tracer in it") {
+TEST_CASE("a shell command in protected memory runs once, untraced") {
   const TemporaryFolder folder;
   const CommandResult result = run_command(tracing(2, folder / "t.trace", {program("ending"), "shell"}));
   INFO(result.errors);
@@ -292,7 +292,7 @@ TEST_CASE("with closed standard streams the trace is whole, and holds nothing of
   }
 }
 
-TEST_CASE("a limit of open files that is too low is told, with what to do") {
+TEST_CASE("a low limit of open files is reported, with what to do") {
   const TemporaryFolder folder;
   const CommandResult result =
       run_with("ulimit -n 20; exec \"$@\"", tracing(2, folder / "t.trace", {program("ending")}));

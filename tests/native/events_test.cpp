@@ -32,13 +32,14 @@ std::size_t count_of(const std::vector<Event>& events, EventKind kind) {
 
 }  // namespace
 
-TEST_CASE("two threads pass single, copyprivate, dynamic, sections, ordered and a task, each event in its place") {
+TEST_CASE("each construct's events of two threads are in their places") {
   const TraceContent trace = trace_of("constructs", 2);
   const auto barrier = Event{EventKind::barrier, 0, 0, 2};
   for (std::uint32_t thread = 0; thread < 2; ++thread) {
     const auto events = events_of(trace.in_region(thread, 0));
     CAPTURE(thread);
-    // Chunks go to whoever comes first, so their number is checked over both threads; the rest is in program order.
+    // Chunks go to the thread that comes first, so their number is checked over both threads; the rest is in program
+    // order.
     std::vector<Event> without_chunks;
     for (const Event& event : events) {
       if (event.kind != EventKind::chunk && event.kind != EventKind::task) without_chunks.push_back(event);
@@ -96,7 +97,7 @@ TEST_CASE("the initial thread's clock reads bound the region, and every thread e
   for (std::uint32_t thread = 0; thread < 2; ++thread) CHECK(trace.events(thread).back() == EventKind::end);
 }
 
-TEST_CASE("1024 threads meet one single, a lock, two barriers and the join, and one of them executes the single") {
+TEST_CASE("1024 threads meet a single, a lock, two barriers and the join") {
   const TraceContent trace = trace_of("many", 1024);
   REQUIRE(trace.header.threads == 1024);
   std::uint64_t executed = 0;
@@ -109,9 +110,7 @@ TEST_CASE("1024 threads meet one single, a lock, two barriers and the join, and 
   CHECK(executed == 1);
 }
 
-TEST_CASE(
-    "a thread that waits for a flag without a flush lets others go on. Its wait is an event, for the thread that set "
-    "it") {
+TEST_CASE("waiting for a flag without a flush is an event") {
   const TraceContent trace = trace_of("spin", 2);
   // The flag is set before thread 1's second event begins: the join.
   CHECK(events_of(trace.in_region(0, 0)) == std::vector<Event>{{EventKind::spin, 0, 1, 2}, {EventKind::join, 0, 0, 2}});
@@ -119,7 +118,7 @@ TEST_CASE(
   CHECK(trace.header.unseen.empty());
 }
 
-TEST_CASE("on a terminal a pass says how many events it has, and later ones what share of the first pass's") {
+TEST_CASE("on a terminal passes show their progress in events") {
   const TemporaryFolder folder;
   std::vector<std::string> command = tracing(2, folder / "t.trace", {program("flag_pipeline"), "20000"});
   std::erase(command, "--quiet");
@@ -131,7 +130,7 @@ TEST_CASE("on a terminal a pass says how many events it has, and later ones what
   CHECK(result.output.find(" % of ") != std::string::npos);
 }
 
-TEST_CASE("thousands of waits for flags by acquire and release take seconds, and each is an event") {
+TEST_CASE("thousands of waits for flags take seconds, each an event") {
   constexpr std::uint64_t turns = 1000;  // of each thread: 400 s a pass, if the watchdog had to find each wait
   for (const auto& [threads, way] : {std::pair{2U, ""}, {4U, ""}, {2U, "calls"}, {4U, "calls"}}) {
     CAPTURE(threads, way);
@@ -208,7 +207,7 @@ TEST_CASE("an update by compare-and-exchange is one operation, however many thre
   }
 }
 
-TEST_CASE("an update compares with what it found, once two values were expected, and a lock of one's own never does") {
+TEST_CASE("an update compares with its load, a program's own lock does not") {
   const TraceContent trace = trace_of("updates", 7);
   std::uint64_t updates = 0, compared = 0, of_lock = 0, compared_by_lock = 0;
   for (std::uint32_t thread = 0; thread < 7; ++thread) {

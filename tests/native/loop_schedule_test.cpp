@@ -47,7 +47,7 @@ TEST_CASE("an unsigned loop down from 2^64 - 1 above 2^64 - 8 in steps of -3 has
   CHECK(iterations_of(true, top, 0, 3) == 0);
 }
 
-TEST_CASE("static without a chunk shares 10 iterations over 4 threads as 3, 3, 2, 2, each in one piece") {
+TEST_CASE("static shares 10 iterations over 4 threads as 3, 3, 2, 2") {
   const LoopBounds loop = loop_of(10, Schedule::static_, 0);
   const std::uint64_t first[] = {0, 3, 6, 8};
   const std::uint64_t count[] = {3, 3, 2, 2};
@@ -58,7 +58,7 @@ TEST_CASE("static without a chunk shares 10 iterations over 4 threads as 3, 3, 2
   }
 }
 
-TEST_CASE("static, 3 deals chunks of 3 round, and of 10 iterations thread 1 of 2 gets 3..5 and then 9") {
+TEST_CASE("static, 3 deals chunks of 3 round") {
   const LoopBounds loop = loop_of(10, Schedule::static_, 3);
   CHECK(static_chunk(loop, 1, 2, 0).first == 3);
   CHECK(static_chunk(loop, 1, 2, 0).count == 3);
@@ -68,7 +68,7 @@ TEST_CASE("static, 3 deals chunks of 3 round, and of 10 iterations thread 1 of 2
   CHECK(static_chunk(loop, 0, 2, 1).first == 6);
 }
 
-TEST_CASE("guided, 2 hands 4 threads 5, 4, 3, 2, 2, 2, 2 of 20 iterations, a quarter of what is left but at least 2") {
+TEST_CASE("guided, 2 hands out a quarter of the rest, at least 2") {
   const LoopBounds loop = loop_of(20, Schedule::guided, 2);
   std::vector<std::uint64_t> counts;
   for (std::uint64_t taken = 0;;) {
@@ -80,7 +80,7 @@ TEST_CASE("guided, 2 hands 4 threads 5, 4, 3, 2, 2, 2, 2 of 20 iterations, a qua
   CHECK(counts == std::vector<std::uint64_t>{5, 4, 3, 2, 2, 2, 2});
 }
 
-TEST_CASE("dynamic without a chunk hands out one iteration at a time, and dynamic, 4 leaves 2 of 10 at the end") {
+TEST_CASE("dynamic hands out chunks of 1, dynamic, 4 of 4") {
   CHECK(shared_chunk(loop_of(10, Schedule::dynamic, 0), 3, 4).count == 1);
   CHECK(shared_chunk(loop_of(10, Schedule::dynamic, 4), 8, 4).count == 2);
   CHECK(shared_chunk(loop_of(10, Schedule::dynamic, 4), 10, 4).count == 0);

@@ -145,7 +145,7 @@ TEST_CASE("a quiet run says nothing of its own") {
   CHECK(result.errors.empty());
 }
 
-TEST_CASE("the program inherits the control socket and its node's memory, and no other file of the launcher's") {
+TEST_CASE("the program inherits only the control socket and the node's memory") {
   // Beside what this test has from where it was started.
   setenv("OMP_NUM_THREADS", "2", 1);
   const auto numbers = [](const std::string& output) {
@@ -169,7 +169,7 @@ TEST_CASE("the program's own status other than 0 ends the run with 1, and is sai
   CHECK(out.is_empty());
 }
 
-TEST_CASE("a process that dies ends the run at each stage, and the line says which and of what") {
+TEST_CASE("a process's death ends the run at each stage, with its cause") {
   for (const std::string stage : {"listening", "connected", "go"}) {
     const std::string when = stage == "go" ? "" : " before the program began";
     check_failure(stage + " kill 2", "process 2 on node 1 was killed by signal 9 (Killed)" + when);
@@ -201,7 +201,7 @@ TEST_CASE("what a process says of its failure is said on") {
   }
 }
 
-TEST_CASE("a death is the cause, and lost connections are its consequences, whichever is heard of first") {
+TEST_CASE("a death is the cause of lost connections, whichever is reported first") {
   for (const std::string stage : {"listening", "connected", "go"}) {
     check_failure(stage + " lost 0", "process 1 on node 0 was killed by signal 9 (Killed)");
   }
@@ -216,7 +216,7 @@ TEST_CASE("nonsense on the control socket ends the run") {
   }
 }
 
-TEST_CASE("on several hosts a failure is told with its host, too, and ends everything everywhere") {
+TEST_CASE("on several hosts a failure is reported with its host") {
   const std::string second = "process 2 on node 1 (host b)";
   for (const std::string stage : {"listening", "connected", "go"}) {
     const std::string when = stage == "go" ? "" : " before the program began";
@@ -249,7 +249,7 @@ TEST_CASE("a repeated run that fails ends, though nobody reads what its input pi
   CHECK(result.errors.find("was killed by signal 9") != std::string::npos);
 }
 
-TEST_CASE("a failure that cannot be said on stderr is one, and so are results that cannot be printed") {
+TEST_CASE("unwritable stderr or results are a failure") {
   setenv("FAKE_RUN", "go kill 1", 1);
   for (const std::string errors : {"2>&-", "2>/dev/full"}) {
     CHECK(sdsm::tests::run_with("exec \"$@\" " + errors, {command, "-n", "2", "--", echo}).status == 1);

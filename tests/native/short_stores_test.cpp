@@ -1,4 +1,4 @@
-/// Is code that stores variables of one or two bytes told from code that does not?
+/// Is code found that stores variables of one or two bytes?
 #include "native/program/short_stores.hpp"
 
 #include "tests/catch.hpp"

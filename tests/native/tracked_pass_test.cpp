@@ -115,7 +115,7 @@ TEST_CASE("changes come after the intervals and belong to the writes in their or
   CHECK(intervals[1].lines == std::vector<trace::LinesRun>{{{.lines = 8}, 1}});
 }
 
-TEST_CASE("a page touched again after another thread ran is one touch, and its changed words are united") {
+TEST_CASE("a page touched again after another thread ran is one touch") {
   const std::vector events{interval_of(EventKind::chunk, 0, 5, 2), interval_of(EventKind::end)};
   Recording recording(events);
   recording.pass().on_touches(0, std::vector{touch_of(3, Access::write)});

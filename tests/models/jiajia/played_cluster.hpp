@@ -33,7 +33,7 @@ class PlayedCluster {
   /// Counts from zero.
   void reset() { counts_.assign(processes_, {}); }
 
-  /// A page has so many words that are told apart; a diff counts the whole page.
+  /// Words of a page that are distinguished; a diff counts the whole page.
   static constexpr std::size_t words = 4;
   std::uint64_t read(std::uint32_t process, std::uint64_t page, std::size_t word = 0);
   void write(std::uint32_t process, std::uint64_t page, std::uint64_t value = 1, std::size_t word = 0);
@@ -71,7 +71,7 @@ class PlayedCluster {
   Requests requests_;
   std::vector<std::uint32_t> placed_;
   Homes homes_;
-  std::vector<std::uint64_t> unserved_;  ///< pages whose homes have yet to hear that they gave a copy away
+  std::vector<std::uint64_t> unserved_;  ///< pages given to others, of which their homes do not know yet
   std::deque<jiajia::ProcessPages> pages_;
   std::deque<jiajia::LockNotices> locks_;  ///< by manager
   std::vector<jiajia::Notice> granted_;    ///< to the process that asked last

@@ -94,7 +94,7 @@ std::unique_ptr<PlayedCluster> run(const Sor& sor, std::uint32_t processes, cons
 
 namespace {
 
-/// A matrix of blocks, and who owns which.
+/// A matrix of blocks, with their owners.
 class Blocks {
  public:
   Blocks(Program& program, const Lu& lu) : side(lu.n / lu.block), program_(program) {

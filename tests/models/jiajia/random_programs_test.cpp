@@ -15,8 +15,8 @@ namespace {
 
 /// A word is guarded by a lock for the whole program, or belongs to a process for a phase between barriers, or to
 /// nobody: then all may read it. `hands_over`: a process that gives a lock back, or posts a flag, may leave its words
-/// to whoever takes that lock next, or waits for the flag, as OpenMP allows; and barriers of a part of the processes
-/// are points where their words may change hands.
+/// to the thread that takes that lock next, or waits for the flag, as OpenMP allows; and barriers of a part of the
+/// processes are points where their words may change hands.
 class RandomProgram {
  public:
   RandomProgram(std::uint64_t seed, jiajia::Scope scope, bool hands_over)
@@ -149,7 +149,7 @@ class RandomProgram {
   PlayedCluster cluster_;
   std::vector<Word> words_;
   std::vector<std::optional<std::uint32_t>> holders_;  ///< by lock
-  std::vector<std::vector<std::size_t>> offers_;       ///< by lock: words left to who takes it next
+  std::vector<std::vector<std::size_t>> offers_;       ///< by lock: words left to its next holder
   std::vector<std::vector<std::size_t>> left_at_flags_;
   std::uint64_t last_value_ = 0;
 };

@@ -232,12 +232,12 @@ TEST_CASE("with --scope openmp a repeated write notice drops no copy") {
     cluster.unlock(process, lock);
   };
   cluster.write(0, page, 5);
-  take(0, 7);  // tells one notice
+  take(0, 7);  // sends one notice
   take(2, 7);
   CHECK(cluster.counts(2).invalidations == 1);
   CHECK(cluster.read(2, page) == 5);
   take(1, 7);
-  take(1, 8);  // tells what lock 8 has yet to hear
+  take(1, 8);  // sends what lock 8 has not had yet
   take(2, 8);
   take(2, 7);
   CHECK(cluster.counts(2).invalidations == 1);
@@ -408,13 +408,13 @@ TEST_CASE("notices beyond a message's size go before it") {
     return found;
   };
   using Found = std::vector<std::pair<MessageKind, std::int64_t>>;
-  // A count of 4 bytes, then 12 for each notice that is told and 16 for each that is handed on.
+  // A count of 4 bytes, then 12 for each notice of the sender's and 16 for each that is handed on.
   CHECK(sent(MessageKind::REL, 0) == Found{{MessageKind::REL, 4}});
   CHECK(sent(MessageKind::BARR, 3067) == Found{{MessageKind::WTNT, 4 + 3066 * 12}, {MessageKind::BARR, 4 + 12}});
   CHECK(sent(MessageKind::ACQGRANT, 5111) == Found{{MessageKind::INVLD, 4 + 2555 * 16},
                                                    {MessageKind::INVLD, 4 + 2555 * 16},
                                                    {MessageKind::ACQGRANT, 4 + 16}});
-  // Who tells what others wrote names the writers.
+  // A process that sends others' notices names the writers.
   CHECK(with_notices(MessageKind::REL, 2556, true).front().data == Bytes{4 + 2555 * 16});
   CHECK(with_notices(MessageKind::REL, 2556, true).front().kind == MessageKind::WTNT);
   CHECK(with_notices(MessageKind::REL, 2556, true).back().data == Bytes{4 + 16});

@@ -142,13 +142,13 @@ TEST_CASE("WRWR, RRWR: a remote page that is writable on the node") {
   CHECK(node.touch(4, page_of_0, to_write) == std::nullopt);
 }
 
-TEST_CASE("RROR: a read of a page that a companion has fetched") {
+TEST_CASE("RROR: a read of a page that the node has fetched") {
   Node node(2, 2);
   CHECK(node.touch(2, page_of_0, to_read) == RUMR);
   CHECK(node.touch(3, page_of_0, to_read) == RROR);
   CHECK(node.touch(3, page_of_0, to_read) == std::nullopt);
   CHECK(node.touch(3, page_of_0, to_write) == WROR);
-  // The companion that fetched may still only read.
+  // The local peer that fetched may still only read.
   CHECK(node.touch(2, page_of_0, to_read) == std::nullopt);
   CHECK(node.touch(2, page_of_0, to_write) == WRWR);
 }
@@ -374,7 +374,7 @@ TEST_CASE("a release sends writes into a page twinned by another process") {
   node.store(2, page_of_0);
   node.flush(2, Sync::release);
   CHECK(node.store(3, page_of_0) == WRWR);
-  // Whoever gets the lock next must find what process 3 wrote under it.
+  // The lock's next holder must find what process 3 wrote under it.
   const auto diffs = node.flush(3, Sync::release);
   REQUIRE(diffs.size() == 1);
   CHECK(diffs[0].page == page_of_0);
@@ -454,7 +454,7 @@ TEST_CASE("changed pages only: an unshared copy survives the barrier clean") {
   notices.publish();
   CHECK(reader.touch(2, quiet, to_read) == std::nullopt);
   CHECK(reader.touch(2, changed, to_read) == RUMR);
-  // Its own change made no notice for itself; the copy is clean and the next write twins anew.
+  // The reader's own change made no notice for itself; the copy is clean and the next write twins anew.
   CHECK(reader.touch(2, own, to_read) == std::nullopt);
   CHECK(reader.touch(2, own, to_write) == WROR);
   // The writer's copy of the page that only it changed stays with it.
@@ -587,11 +587,11 @@ TEST_CASE("changed pages only: exchanged notices equal common ones") {
   CHECK(writer.touch(1, page_of_0, to_read) == std::nullopt);
   CHECK(reader.touch(2, page_of_0, to_read) == RUMR);
   CHECK(reader.touch(2, quiet, to_read) == std::nullopt);
-  barrier(5);  // of others' barriers before they have not heard
+  barrier(5);  // without the notices of others' barriers before
   CHECK(reader.touch(2, quiet, to_read) == RUMR);
 }
 
-TEST_CASE("changed pages only: companions lose a dropped copy together") {
+TEST_CASE("changed pages only: processes of a node lose a dropped copy together") {
   WriteNotices notices;
   Node pair(2, 2, &notices), writer(1, 1, &notices);
   pair.touch(2, page_of_0, to_read);

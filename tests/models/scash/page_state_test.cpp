@@ -106,7 +106,7 @@ TEST_CASE("no write is lost: changes are flushed before copies are dropped") {
   CHECK(rule_of(Sync::barrier).flushes == Flushes::own);
 }
 
-TEST_CASE("a release flushes whatever the process wrote, whoever made the twin") {
+TEST_CASE("a release flushes all of the process's writes, whatever process twinned") {
   CHECK(rule_of(Sync::release).flushes == Flushes::written);
 }
 

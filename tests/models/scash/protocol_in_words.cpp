@@ -52,7 +52,7 @@ bool ProtocolInWords::send(std::uint32_t process, const OnNode& where, Twin& twi
   return true;
 }
 
-/// "Diffs of all pages that the process has twinned", and of those that a companion twinned and it wrote: the next
+/// "Diffs of all pages that the process has twinned", and of those that a local peer twinned and it wrote: the next
 /// holder of the lock must find them at home.
 std::vector<Sent> ProtocolInWords::release(std::uint32_t process) {
   std::vector<Sent> sent;

@@ -1,5 +1,5 @@
-/// The protocol a second time, written as the specification tells it and with nothing clever: maps of what each node
-/// and each process has. The tests hold models/scash/node_pages.hpp against it.
+/// The protocol a second time, written plainly after the specification: maps of what each node and each process has.
+/// The tests hold models/scash/node_pages.hpp against it.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct Cluster {
   bool same_node(std::uint32_t a, std::uint32_t b) const { return node(a) == node(b); }
 };
 
-/// A diff on its way: who sends which page's changes.
+/// A diff on its way, with its sender and its page.
 struct Sent {
   std::uint32_t process;
   Page page;

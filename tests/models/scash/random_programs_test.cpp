@@ -101,7 +101,7 @@ class RandomProgram {
   std::uint32_t locks_ = 0, phases_ = 0, steps_ = 0;
   std::vector<std::uint64_t> flat_;
   std::vector<std::optional<std::uint32_t>> guard_;   ///< by word: its lock
-  std::vector<std::uint32_t> owner_;                  ///< by word: who may write it in this phase
+  std::vector<std::uint32_t> owner_;                  ///< by word: the process that may write it in this phase
   std::vector<std::optional<std::uint32_t>> holder_;  ///< by lock
   std::uint64_t last_value_ = 0;
 };
