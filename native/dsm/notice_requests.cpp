@@ -107,8 +107,8 @@ Notices notices_of(const std::vector<Notice>& notices) {
 /// Answers with the first of these notices; the process asks for the rest.
 void answer_with(ProcessId to, Head head, MessageKind message, const Notices& notices, std::uint32_t team = 0)
     REQUIRES(handling) {
-  for (const jiajia::Message& message : jiajia::with_notices(message, notices.count)) {
-    count_served(to, message.kind, jiajia::header + message.data);
+  for (const jiajia::Message& sent : jiajia::with_notices(message, notices.count)) {
+    count_served(to, sent.kind, jiajia::header + sent.data);
   }
   std::vector<NoticedPages>& answered = handler().asking[index_of(to)].answered;
   answered = notices.runs;
