@@ -22,8 +22,8 @@ def run(
     arguments: list[str] | None = None,
     read: Callable[[Path], Sequence[Row]] = read_summary,  # type: ignore[assignment]
 ) -> int:
-    """Draws one figure from the summary, or another table, in a results folder. Returns the exit status: 0, 1 if nothing was predicted
-    that it could show, 2 if there is no summary to read."""
+    """Draws one figure from the summary, or another table, in a results folder. Returns the exit status: 0, 1 if there is no
+    prediction to show, 2 if there is no summary to read."""
     parser = argparse.ArgumentParser(description=f"Draw {name}.png and {name}.svg again from a finished main job.")
     parser.add_argument("results", type=Path, help="the main job's results folder")
     folder: Path = parser.parse_args(arguments).results
