@@ -23,7 +23,7 @@ Positive = Annotated[int, msgspec.Meta(ge=1, lt=1 << 32)]
 Words = Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
 
 
-#: What `extrapolated` names, in words; those of a layout in one.
+#: Words for `extrapolated`; for a layout's costs one word.
 _OF_LAYOUT = {"barrier": "barriers", "lock": "locks"}
 _EXTRAPOLATED = {
     "page-size": "pages of this size", "atomic": "atomic operations", "memory-bus": "so many threads that share a node's memory",
@@ -31,7 +31,7 @@ _EXTRAPOLATED = {
 
 
 def why_extrapolated(names: Iterable[str]) -> str:
-    """In words, what the platform lacks; empty if nothing is extrapolated."""
+    """Describes what the platform lacks; empty if nothing is extrapolated."""
     told = list(names)
     lacking = [_EXTRAPOLATED.get(name, name) for name in told if name not in _OF_LAYOUT]
     if of_layout := [words for name, words in _OF_LAYOUT.items() if name in told]:
@@ -40,7 +40,7 @@ def why_extrapolated(names: Iterable[str]) -> str:
 
 
 class Times(msgspec.Struct, frozen=True):
-    """Where a thread's time went. fault: by kind."""
+    """A thread's time by item. fault: by kind."""
 
     compute: Seconds
     fault: dict[str, Seconds]
@@ -53,7 +53,7 @@ class Times(msgspec.Struct, frozen=True):
 
 
 class StolenFrom(msgspec.Struct, frozen=True):
-    """What serving others took, by what the thread did meanwhile. fault: by kind."""
+    """Stolen time by what the thread did meanwhile. fault: by kind."""
 
     compute: Seconds = 0.0
     fault: dict[str, Seconds] = msgspec.field(default_factory=dict)
@@ -65,7 +65,7 @@ class StolenFrom(msgspec.Struct, frozen=True):
 
 
 def _by_term(times: Times | StolenFrom) -> dict[str, float]:
-    """ "compute", "fault WROH", ..., "idle"."""
+    """Returns times by term: "compute", "fault WROH", ..., "idle"."""
     terms: dict[str, float] = {}
     for term, value in msgspec.structs.asdict(times).items():
         terms |= {f"fault {kind}": time for kind, time in value.items()} if term == "fault" else {term: value}
@@ -73,8 +73,8 @@ def _by_term(times: Times | StolenFrom) -> dict[str, float]:
 
 
 class Thread(msgspec.Struct, frozen=True):
-    """What a thread did. Traps, pages_served, page_service_s and trap_s are of native runs only, stolen_from_s and
-    added_computing_s of simulations."""
+    """A thread's times and counts. Only native runs have traps, pages_served, page_service_s and trap_s, only simulations
+    stolen_from_s and added_computing_s."""
 
     id: Count
     node: Count
@@ -104,17 +104,17 @@ class Thread(msgspec.Struct, frozen=True):
         return _by_term(self.time_s)
 
     def account_as_of_a_run_s(self) -> dict[str, float]:
-        """The same with what is stolen where a run has it: in what the thread did meanwhile."""
+        """Returns account_s() with stolen time where a run has it: in what the thread did meanwhile."""
         terms = self.account_s()
         stolen_s = terms.pop("stolen")
         for term, seconds in _by_term(self.stolen_from_s).items():
             terms[term] = terms.get(term, 0.0) + seconds
             stolen_s -= seconds
-        terms["compute"] += max(stolen_s, 0.0)  # results of older versions do not tell
+        terms["compute"] += max(stolen_s, 0.0)  # results of older versions lack the parts
         return terms
 
     def counts(self) -> dict[str, int]:
-        """All but faults; messages by kind as "messages_diff" and so on."""
+        """Returns all counts but faults; messages by kind as "messages_diff" and so on."""
         names = ("barriers", "locks", "messages", "bytes", "diffs", "diff_bytes", "served", "served_bytes")
         counts = {name: getattr(self, name) for name in names}
         return counts | {f"messages_{kind}": count for kind, count in self.messages_by_kind.items()}
@@ -131,7 +131,7 @@ class Input(msgspec.Struct, frozen=True):
 
 
 class Run(msgspec.Struct, frozen=True):
-    """What simulated and native runs both tell."""
+    """The common part of simulated and native runs."""
 
     program: Words
     nodes: Positive
@@ -142,7 +142,7 @@ class Run(msgspec.Struct, frozen=True):
     options: dict[str, bool | int | float | str | list[str]]
     inputs: tuple[Input, ...]
     versions: dict[str, str]
-    protocol: str = "scash"  # of the results that name none, which are older
+    protocol: str = "scash"  # of older results, which name none
 
 
 class Uncertainty(msgspec.Struct, frozen=True):
@@ -152,7 +152,7 @@ class Uncertainty(msgspec.Struct, frozen=True):
 
 
 class Baselines(msgspec.Struct, frozen=True):
-    """What the time would be without queues (docs/simulation.md)."""
+    """Times without queues (docs/simulation.md)."""
 
     counts_s: Seconds
     critical_path_s: Seconds
@@ -168,9 +168,9 @@ class Simulation(Run, frozen=True, kw_only=True):
 
     @property
     def computing_s(self) -> float:
-        """What one processor with memory of its own would need for the program's computing: all threads' together,
-        without what costs and noise of the platform add to it, or the one-thread time where a trace of one thread stands for it, as several
-        threads may compute more than one."""
+        """Time of the program's computing on one processor with memory of its own: that of all threads together, without what
+        costs and noise of the platform add; or the one-thread time if a trace of one thread replaces it, as several threads
+        may compute more than one."""
         alone_s = self.options.get("sequential_time_s")
         if self.options.get("compute_from") == "sequential-trace" and isinstance(alone_s, int | float):
             return alone_s
@@ -197,7 +197,7 @@ class Replay(msgspec.Struct, frozen=True):
     rows: tuple[ReplayedRow, ...]
 
 
-#: By what each calls itself, and the command that writes it.
+#: Document types by their kind, and the command that writes each.
 _KINDS: Mapping[type[Any], tuple[str, str]] = {
     Simulation: ("simulation", "sdsm simulate --json"),
     Native: ("native", "sdsm run --json"),
@@ -207,8 +207,8 @@ _Document = TypeVar("_Document", bound=msgspec.Struct)
 
 
 def read(source: Text, *accepted: type[_Document]) -> _Document:
-    """accepted: of Simulation, Native and Replay. Raises ReadError with file and line for what is none of them, or
-    contradicts itself."""
+    """Reads a result. accepted: of Simulation, Native and Replay. Raises ReadError with file and line for anything else, or
+    for a contradiction."""
     kinds = {_KINDS[kind][0]: kind for kind in accepted}
     advice = f"Give what {' or '.join(_KINDS[kind][1] for kind in accepted)} wrote"
     document = source.json if source.looks_like_json else None
@@ -258,7 +258,7 @@ def _refuse(source: Text, what: str, *path: str | int) -> NoReturn:
 
 
 def _refuse_invalid(source: Text, told: str) -> NoReturn:
-    """told: what msgspec says, such as "Expected `int`, got `str` - at `$.threads[1].barriers`"."""
+    """Raises the error for msgspec's `message`, such as "Expected `int`, got `str` - at `$.threads[1].barriers`"."""
     what, _, where = told.partition(" - at `$")
     path = [int(step) if step.isdigit() else step for step in re.findall(r"\w+", where)]
     name = ".".join(map(str, path))

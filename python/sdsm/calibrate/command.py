@@ -142,13 +142,13 @@ def _published(options: argparse.Namespace) -> int:
     return 0
 
 
-#: So many different numbers do not come out alike by chance.
+#: So many different numbers do not agree by chance.
 TELLING = 8
 
 
 def _contents(reading: Reading) -> list[object]:
-    """What tells a copy, which may be formatted otherwise, come through a pipe, or be a part of its file: each run's numbers, and
-    each round's samples of a quantity. Nothing of too few numbers to know a copy by."""
+    """Returns the contents by which a copy is recognised, although it may be formatted otherwise, come through a pipe, or be
+    a part of its file: each run's numbers, and each round's samples of a quantity. Data with too few numbers are left out."""
     runs: dict[int, list[Measurement]] = {}
     found: list[object] = []
     for m in reading.measurements:
@@ -250,7 +250,7 @@ def _measured(options: argparse.Namespace) -> int:
 
 
 def _fitted(options: argparse.Namespace, root: Element, network: Network, data: Data) -> Fit:
-    """Round trips that were taken under load, and are longer than a barrier or lock that was measured, are left out."""
+    """Fits the data. Round trips under load are left out if they are longer than a measured barrier or lock."""
 
     def of(chosen: Data) -> Fit:
         return fitting.fit(chosen, network, properties(root), links_of(root, network))
@@ -276,12 +276,12 @@ def _fitted(options: argparse.Namespace, root: Element, network: Network, data: 
         return replace(kept, notes=(*kept.notes, note))
 
 
-#: Above what a barrier's messages take on any reference network, so that no trial is refused; us.
+#: Above the messages of a barrier on any reference network, so that no trial is refused; us.
 TRIAL_US = 1e5
 
 
 def _as_on_reference(options: argparse.Namespace, root: Element, network: Network, fitted: Fit) -> Fit:
-    """With barriers and locks as on the reference network. What they were measured on are the links."""
+    """Converts barriers and locks, which were measured on the links, to the reference network."""
     of_trial = fitting.trial_of(fitted, TRIAL_US)
     if of_trial == fitted:
         return fitted

@@ -25,7 +25,7 @@ from sdsm.platform.platform_file import Blank, Comment, Node, cluster, platform_
 
 NAME = "jiajia-alpha"
 ASSUMED = CALIBRATION / "assumed" / f"{NAME}.csv"
-#: Of models/jiajia/messages.hpp: a page request, and what its answer has beside the page.
+#: Sizes from models/jiajia/messages.hpp: a page request, and its answer beside the page.
 REQUEST_BYTES, REPLY_BYTES = 32 + 8, 32 + 12
 
 ABOUT = """\
@@ -37,7 +37,7 @@ sdsm swim, so that this time is no prediction), "assumed" (no source; docs/valid
 
 
 def platform(path: Path = ASSUMED, message_fixed_us: float | None = None) -> str:
-    """The platform file's text. message_fixed_us: instead of the fitted value. Raises PublishedDataError."""
+    """Returns the platform file's text. message_fixed_us: replaces the fitted value. Raises PublishedDataError."""
     told = given(path)
 
     def us(name: str) -> float:

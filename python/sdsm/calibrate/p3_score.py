@@ -36,7 +36,7 @@ sdsm check reads this file and names what is missing, misspelt or contradictory.
 
 @dataclass(frozen=True)
 class Given:
-    """A number, or a policy, that stands in assumed/p3-score.csv. basis: published, inferred or assumed."""
+    """A number, or a policy, in assumed/p3-score.csv. basis: published, inferred or assumed."""
 
     text: str
     unit: str
@@ -49,7 +49,7 @@ class Given:
 
 
 def given(path: Path = ASSUMED) -> dict[str, Given]:
-    """By parameter. Raises PublishedDataError."""
+    """Returns the table by parameter. Raises PublishedDataError."""
     try:
         with path.open(newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
@@ -60,15 +60,15 @@ def given(path: Path = ASSUMED) -> dict[str, Given]:
 
 @dataclass(frozen=True)
 class Platform:
-    """text: the platform file. parameters: each with its source; the standard error of the fitted one is the rounding of
-    the published times."""
+    """text: the platform file. parameters: each with its source; the fitted one's standard error is the rounding of the
+    published times."""
 
     text: str
     parameters: tuple[Parameter, ...]
 
 
 def platform(folder: Path = FOLDER, assumed: Path = ASSUMED) -> Platform:
-    """From the calibration rows of the tables in `folder`. Raises PublishedDataError, ValueError."""
+    """Makes the platform from the calibration rows of the tables in `folder`. Raises PublishedDataError, ValueError."""
     told = given(assumed)
     try:
         return _platform(folder, told)

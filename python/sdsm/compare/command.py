@@ -29,7 +29,7 @@ ENDINGS = (".png", ".svg", ".pdf")
 
 
 def share(given: str) -> float:
-    """Of "5%" or "0.05". Raises ValueError, also above 1 without a %: 5 may mean 5%."""
+    """Parses "5%" or "0.05". Raises ValueError, also above 1 without a %: 5 may mean 5%."""
     number = given.removesuffix("%")
     try:
         value = float(number) / (100 if given.endswith("%") else 1)

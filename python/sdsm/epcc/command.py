@@ -146,7 +146,7 @@ def main(arguments: list[str] | None = None) -> int:
     collection = collect(files, told, options.apart, predicted)
     unit = options.unit or ("cycles" if options.clock else "us")
     try:
-        tables(collection, unit)  # so that a missing clock is told before anything is written
+        tables(collection, unit)  # so that a missing clock is reported before anything is written
     except ValueError as error:
         raise BadInput(str(error)) from None
     all_warnings = (*warnings, *collection.warnings)
@@ -159,7 +159,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def name_files(options: argparse.Namespace) -> None:
-    """What --output FOLDER stands for."""
+    """Sets the files that --output FOLDER means."""
     if options.output is not None:
         options.html = options.html or options.output / "index.html"
         options.csv = options.csv or options.output / "epcc.csv"
@@ -168,7 +168,7 @@ def name_files(options: argparse.Namespace) -> None:
 
 
 def write(options: argparse.Namespace, collection: Collection, unit: str) -> int:
-    """Writes what was asked for, or prints the tables. Raises OSError."""
+    """Writes the requested files, or prints the tables. Raises OSError."""
     html, csv, as_document, plots = options.html, options.csv, options.json, options.plots
     found = tables(collection, unit)
     if not any((html, csv, as_document, plots)):

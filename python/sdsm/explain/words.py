@@ -1,4 +1,4 @@
-"""An explanation for a terminal."""
+"""Formats an explanation for a terminal."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from sdsm.base.run_result import why_extrapolated
 from sdsm.explain.explanation import NOTABLE, Explanation, Outcome
 from sdsm.explain.memory import Array
 
-#: Lines of each table; files hold all.
+#: Lines of each table; files have all.
 MOST_ARRAYS, MOST_TOUCHES, MOST_TERMS = 8, 3, 8
-#: Variables of a page.
+#: Variables named of a page.
 MOST_NAMES = 8
-#: Of a line of source.
+#: Longest shown line of source.
 MOST_SIGNS = 60
 
 
@@ -29,7 +29,7 @@ def text(explanation: Explanation) -> str:
 
 
 def verdict(explanation: Explanation) -> str:
-    """Whether it pays, what costs most, and what would help most."""
+    """Returns whether it pays, what costs most, and what would help most."""
     time_s, computing_s = explanation.result.makespan_s, explanation.result.computing_s
     layout = explanation.point.layout
     if computing_s > time_s:

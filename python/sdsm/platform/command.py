@@ -20,7 +20,7 @@ from sdsm.platform.platform_file import Blank, Comment, Element, Node, costs, pa
 from sdsm.readers.text import unreadable
 
 COSTS = "one-machine.xml"
-MOST_NODES, MOST_CORES = 65536, 4096  # as platforms/file/ takes them
+MOST_NODES, MOST_CORES = 65536, 4096  # limits of platforms/file/
 SPEED_IS = "host.speed-is"
 TIME_LIMIT_S = 600.0
 
@@ -87,7 +87,7 @@ def main(arguments: list[str] | None = None) -> int:
         return new_platform(root, options.source.name, nodes, network, options.cores, speed)
 
     try:
-        # Costs are the same on any number of nodes, and tens of thousands take minutes to check.
+        # Costs do not depend on the number of nodes, and tens of thousands take minutes to check.
         platform_check.check_text(places.PROGRAMS, of(min(options.nodes, 2)), CommandRunner())
     except BadInput as error:
         raise BadInput(f"{options.source}: on that cluster its costs make no platform: {error}") from None
@@ -97,14 +97,14 @@ def main(arguments: list[str] | None = None) -> int:
 
 @dataclass(frozen=True)
 class Speed:
-    """flops: operations per second that one processor did in sdsm's loop. source: of it, for a comment."""
+    """flops: operations per second of one processor in sdsm's loop. source: for a comment."""
 
     flops: int
     source: str
 
 
 def measured_speed(trace: Path) -> Speed:
-    """Of the machine that made the trace. Raises BadInput."""
+    """Returns the speed of the machine that made the trace. Raises BadInput."""
     try:
         told = CommandRunner().run([str(places.PROGRAMS / "sdsm"), "trace", "info", str(trace), "--json", "-"], TIME_LIMIT_S)
     except CommandFailed as error:
@@ -125,7 +125,7 @@ def _costs(root: ElementTree.Element, speed: Speed | None) -> list[Node]:
 def new_platform(
     root: ElementTree.Element, source: str, nodes: int, network: Network, cores: int | None, speed: Speed | None = None
 ) -> str:
-    """The file's text. root: of the platform file `source`, whose costs and processors the nodes have."""
+    """Returns the file's text. root: the platform file `source`, whose costs and processors the nodes have."""
     host = next((one for one in root.iter() if one.tag in ("host", "cluster")), ElementTree.Element("host"))
     core = host.get("core", "1") if cores is None else str(cores)
     nodes_and_cables = Element(

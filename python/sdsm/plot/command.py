@@ -33,7 +33,7 @@ Exit status: 0 done, 1 the figure could not be written, 2 bad usage or input."""
 
 
 def seconds(text: str) -> float | None:
-    """None for an empty text: a script's unset variable."""
+    """Returns None for an empty text: a script's unset variable."""
     if not text:
         return None
     value = quantity(text, TIMES_US) * 1e-6
@@ -74,7 +74,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def table(programs: Mapping[str, Sequence[Series]]) -> str:
-    """Each point: time with its least and greatest, and speedup with the same."""
+    """Returns each point: time with its least and greatest, and speedup with the same."""
     lines = [
         f"{'layout':>8} {'samples':>7} {'time, s':>12} {'from':>12} {'to':>12} {'speedup':>8} {'from':>8} {'to':>8}"
     ]

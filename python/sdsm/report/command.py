@@ -60,7 +60,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def window(text: str) -> tuple[float, float]:
-    """From and to, s."""
+    """Returns begin and end, s."""
     first, colon, last = text.partition(":")
     if not colon:
         raise ValueError(f"'{text}' is no part of a run. Write two times, such as 1.2s:1.5s")
@@ -74,7 +74,7 @@ def page_of(
     inputs: list[Path], is_anonymous: bool, with_gains: bool, is_quiet: bool, timeline: Path | None = None,
     window_s: tuple[float, float] | None = None,
 ) -> tuple[str, list[str]]:  # fmt: skip
-    """And the files that its results were made from. Raises BadInput."""
+    """Returns the page, and the files that its results were made from. Raises BadInput."""
     from sdsm.report import sections
     from sdsm.report.naming import Naming
     from sdsm.report.template import render

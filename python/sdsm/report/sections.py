@@ -1,4 +1,4 @@
-"""What the page says of one result, of several, and of a sweep."""
+"""The page's contents for one result, for several, and for a sweep."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from sdsm.sweep.kept import Kept
 
 Row = tuple[str, ...]
 MOST_ROWS = 200
-#: Above a page; more of them make a list.
+#: Most notes above a page; more make a list.
 MOST_SENTENCES = 3
 
 
@@ -57,7 +57,7 @@ class Page:
 
 @dataclass(frozen=True)
 class Wanted:
-    """Of a result's page. folder: for intermediate files. timeline: a file that the run wrote. window_s: of the excerpt."""
+    """Choices for a result's page. folder: for intermediate files. timeline: a file of the run. window_s: of the excerpt."""
 
     with_gains: bool
     folder: Path
@@ -67,9 +67,8 @@ class Wanted:
 
 
 def of_result(source: Text, naming: Naming, wanted: Wanted) -> Page:
-    """A prediction is made again, if its trace and platform are here, to see which pages cost it, what threads do when, and
-    what would help. Raises BadInput.
-    """
+    """Repeats a prediction, if its trace and platform are here, to see which pages cost it, what threads do when, and what
+    would help. Raises BadInput."""
     result: run_result.Run = run_result.read(source, run_result.Simulation, run_result.Native)
     title = f"{naming.command(result.program)}: {_layout(result)}"
     files = _files([result])
@@ -92,12 +91,12 @@ def of_result(source: Text, naming: Naming, wanted: Wanted) -> Page:
 
 
 def _drawn(wanted: Wanted) -> Path:
-    """The timeline of a prediction that is made again."""
+    """Returns the timeline of a repeated prediction."""
     return wanted.folder / "timeline.json"
 
 
 def _writing_timeline(wanted: Wanted) -> list[str]:
-    """Options of `sdsm simulate`."""
+    """Returns options of `sdsm simulate`."""
     options = ["--timeline", str(_drawn(wanted)), "--timeline-events", str(excerpt.MOST_EVENTS)]
     if wanted.window_s is not None:
         options += ["--timeline-window", ":".join(f"{time_s:.9f}s" for time_s in wanted.window_s)]
@@ -105,7 +104,7 @@ def _writing_timeline(wanted: Wanted) -> list[str]:
 
 
 def _drawn_alone(result: run_result.Simulation, wanted: Wanted) -> Path | None:
-    """The same of one that cannot be explained, under `hardware` for one; None if it cannot be made again as it was."""
+    """Returns the timeline of a prediction that cannot be explained, under `hardware` for one; None if it cannot be repeated."""
     if not again.is_here(result):
         return None
     command = [str(places.PROGRAMS / "sdsm"), *again.point(result).command(), *_writing_timeline(wanted), "--json", "-"]
@@ -128,7 +127,7 @@ def _timeline(result: run_result.Run, wanted: Wanted, file: Path | None) -> Iter
 
 
 def _lacking(result: run_result.Simulation) -> list[str]:
-    """What it rests on that was not measured."""
+    """Returns its unmeasured foundations."""
     return [f"This is {run_result.why_extrapolated(result.extrapolated)}."] if result.extrapolated else []
 
 
@@ -143,7 +142,7 @@ def _layout(result: run_result.Run) -> str:
 def _explained(
     result: run_result.Simulation, naming: Naming, wanted: Wanted
 ) -> tuple[explanation.Explanation | None, str]:
-    """Or why not."""
+    """Returns the explanation, or why there is none."""
     if not again.is_here(result):
         return None, "The trace or the platform is not here as it was, so the prediction cannot be made again and explained."
     try:
@@ -155,7 +154,7 @@ def _explained(
     if told.result.makespan_s != result.makespan_s:
         return None, f"Simulated again it takes {told.result.makespan_s:.6g} s: this is another version of sdsm, or another simulation."
     arrays = tuple(naming.array(one) for one in told.arrays)
-    # The excerpt says itself what its timeline lacks.
+    # The excerpt itself says what its timeline lacks.
     notes = tuple(one for one in told.notes if not one.startswith("warning: the timeline"))
     locks = tuple(replace(one, name=naming.name("lock", one.name)) for one in told.locks)
     told = replace(told, notes=notes, arrays=arrays, locks=locks, findings=tuple(explanation.findings(told.result, arrays, locks)))
@@ -216,7 +215,7 @@ def _outcome(one: explanation.Outcome) -> Row:
 
 
 def of_results(sources: Sequence[Text], naming: Naming) -> Page:
-    """Against the first. Raises BadInput."""
+    """Compares with the first. Raises BadInput."""
     results: list[run_result.Run] = [run_result.read(one, run_result.Simulation, run_result.Native) for one in sources]
     named = [naming.result(result_of(one)) for one in sources]
     compared = comparison.compare(named)
@@ -262,7 +261,7 @@ def _compared(compared: comparison.Comparison) -> Iterator[Section]:
 
 
 def of_sweep(kept: Kept, naming: Naming) -> Page:
-    """With the answers to what it asks first."""
+    """Begins with the answers to the sweep's questions."""
     kept = kept.named(lambda axis, value: naming.name(axis.replace("_", " "), value))
     sections = []
     pictures = [figure_uri(drawn) for drawn in sweep_figure.pictures(kept.spec, kept.done).values()]
@@ -311,7 +310,7 @@ def _how(result: run_result.Run) -> Iterator[Section]:
 
 
 def _made_from(results: Iterable[run_result.Run], naming: Naming) -> Iterator[Section]:
-    """Inputs with their hashes, and each platform's parameters."""
+    """Yields inputs with their hashes, and each platform's parameters."""
     rows: dict[Row, None] = {}
     platforms: dict[str, tuple[str, run_result.Input]] = {}
     for result in results:
@@ -332,7 +331,7 @@ def _made_from(results: Iterable[run_result.Run], naming: Naming) -> Iterator[Se
 
 
 def parameters(platform: Path, naming: Naming) -> Iterator[Row]:
-    """Each property of the platform with its standard error and the comment before it, which says where it is from."""
+    """Yields each property of the platform with its standard error and the comment before it, which names the source."""
     try:
         zone = platform_file.parse(platform).find("zone")
     except BadInput:
@@ -345,7 +344,7 @@ def parameters(platform: Path, naming: Naming) -> Iterator[Row]:
         name = one.get("id", "")
         if one.tag != "prop" or name.endswith((".standard-error", ".runs")):
             continue
-        # Of a source's words the first kind is no name: measured, calibrated, assumed.
+        # The first word of a source is its kind, not a name: measured, calibrated, assumed.
         kinds = [kind for kind in ("measured", "calibrated", "assumed", "inferred") if kind in source.lower()]
         told = ", ".join(kinds) if naming.is_anonymous else source
         yield name, one.get("value", ""), properties.get(f"{name}.standard-error", ""), told

@@ -56,7 +56,7 @@ def address(text: str) -> str:
 
 
 def part(text: str) -> tuple[int, int]:
-    """Of "2/8". Raises ValueError."""
+    """Parses "2/8". Raises ValueError."""
     match = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", text)
     if not match or not 0 < int(match[1]) <= int(match[2]):
         raise ValueError(f"'{text}' is no part. Write the second of eight as 2/8")
@@ -133,7 +133,7 @@ def _simulate_part(
 
 @contextlib.contextmanager
 def computer(dask: str | None, jobs: int | None) -> Iterator[tuple[Computer, int]]:
-    """Where simulations run, and how many at once. Raises BadInput."""
+    """Yields the computer for simulations, and how many run at once. Raises BadInput."""
     if dask is None:
         yield Here(CommandRunner()), jobs or processors()
         return
@@ -144,7 +144,7 @@ def computer(dask: str | None, jobs: int | None) -> Iterator[tuple[Computer, int
 
 
 def _points(spec: Spec, folder: Path, tell: Callable[[str], None]) -> list[Point]:
-    """Makes traces that are not kept. Raises BadInput, CommandFailed."""
+    """Makes missing traces. Raises BadInput, CommandFailed."""
     results = folder / kept.RESULTS
     try:
         found = points(spec, CommandRunner(), results, tell)
@@ -161,8 +161,8 @@ def _points(spec: Spec, folder: Path, tell: Callable[[str], None]) -> list[Point
 def swept(
     spec: Spec, folder: Path, here: Computer, jobs: int, tell: Callable[[str], None]
 ) -> tuple[list[Done], list[str]]:
-    """Simulates what is not kept in `folder`, writes points.csv and sweep.json there, and answers. Raises BadInput,
-    CommandFailed, OSError."""
+    """Simulates what `folder` lacks, writes points.csv and sweep.json there, and answers. Raises BadInput, CommandFailed,
+    OSError."""
     done = simulate(_points(spec, folder, tell), folder / kept.RESULTS, here, jobs, tell)
     write_output(folder / "points.csv", csv_text(rows(done)))
     told = kept.document(spec, done)

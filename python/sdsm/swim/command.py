@@ -43,7 +43,7 @@ was interrupted; 2 bad usage or input."""
 
 
 def numbers(least: int, most: int, count: int | None = None) -> Callable[[str], tuple[int, ...]]:
-    """For add_argument(type=...): so many ascending whole numbers, such as "3,6"."""
+    """For add_argument(type=...): `count` ascending whole numbers, such as "3,6"."""
 
     def parse(text: str) -> tuple[int, ...]:
         parts = [whole(least, most)(part) for part in text.split(",")] if re.fullmatch(r"\d+(,\d+)*", text) else []
@@ -83,7 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def predict(options: argparse.Namespace, published: Path) -> int:
-    """The tables. `published`: folder of the published tables."""
+    """Prints the tables. `published`: folder of the published tables."""
     swim = published_swim(published)
     runs = [SwimTrace(options.size, options.iterations[1], threads) for threads in options.threads]
     started, load = time.monotonic(), os.getloadavg()[0]

@@ -13,7 +13,7 @@ from sdsm.swim.plan import CALIBRATED_THREADS, VARIANTS, Variant
 
 @dataclass(frozen=True)
 class Line:
-    """One variant on so many threads. few: what was simulated; None for one thread, whose time is the calibration itself.
+    """One variant on so many threads. few: the simulation; None for one thread, whose time is the calibration itself.
     unevenness: of the steps extrapolated from."""
 
     variant: Variant
@@ -29,7 +29,7 @@ class Line:
 
 
 def published_s(line: Line, folder: Path = FOLDER) -> float | None:
-    """None where no time is known."""
+    """Returns None if no time is known."""
     rows = all_rows("swim_times", folder, source="HY", optimisations=line.variant.name, threads=line.threads)
     return number(rows[0], "wall_s") if rows else None
 
@@ -58,7 +58,7 @@ def text(lines: Sequence[Line], has_published: bool, folder: Path = FOLDER) -> s
 
 
 def rows(lines: Sequence[Line], has_published: bool, folder: Path = FOLDER) -> list[dict[str, object]]:
-    """For the CSV."""
+    """Returns rows for the CSV."""
     return [
         {
             "optimisations": line.variant.name,
