@@ -36,8 +36,8 @@ def trace(program: Name | Sequence[Name], output: Name, threads: int, **options:
     Raises BadInput, RunFailed.
     """
     _called("trace", ["-n", text(threads), "-o", text(output), *words(options, ("quiet",)), "--", *_command_line(program)])
-    told, _ = _called("trace info", [text(output), "--json", "-"])
-    return Trace(Path(output), json.loads(told))
+    info, _ = _called("trace info", [text(output), "--json", "-"])
+    return Trace(Path(output), json.loads(info))
 
 
 def simulate(trace: Name, platform: Name, nodes: int, threads_per_node: int = 1, *, pages: bool = False, **options: Any) -> Result:

@@ -35,7 +35,7 @@ def _values(value: Any) -> list[str]:
 
 def text(value: Any) -> str:
     """Returns a number or a name as text. Raises BadInput for an empty one, which must not pass for a missing one."""
-    told = os.fspath(value) if isinstance(value, str | os.PathLike) else str(value)
-    if not told:
+    word = os.fspath(value) if isinstance(value, str | os.PathLike) else str(value)
+    if not word:
         raise BadInput("a value is empty. Leave the argument out, or give one")
-    return told
+    return word

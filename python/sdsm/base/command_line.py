@@ -83,7 +83,7 @@ def platform_name(text: str) -> Path:
     )
 
 
-def told(parse: Callable[[str], Value]) -> Callable[[str], Value]:
+def with_reason(parse: Callable[[str], Value]) -> Callable[[str], Value]:
     """For add_argument(type=...): shows the text of parse()'s ValueError to the user."""
 
     def parsed(text: str) -> Value:
@@ -103,7 +103,7 @@ def whole(least: int, most: int) -> Callable[[str], int]:
             raise ValueError(f"'{text}' is not a whole number from {least} to {most}")
         return int(text)
 
-    return told(parse)
+    return with_reason(parse)
 
 
 def say(text: str) -> None:
@@ -176,8 +176,8 @@ _OPTIONAL = {"pyarrow": "pyarrow", "pyarrow.parquet": "pyarrow", "distributed": 
 
 def _missing(error: ModuleNotFoundError, module: str = "") -> int:
     """Returns an exit status for the command module `module`, which could not be imported."""
-    if module and {"-h", "--help"} & set(sys.argv[1:]) and (told := description(module)):
-        print(f"usage: sdsm {Path(sys.argv[0]).name.removeprefix('sdsm-')} ...\n\n{told}")
+    if module and {"-h", "--help"} & set(sys.argv[1:]) and (text := description(module)):
+        print(f"usage: sdsm {Path(sys.argv[0]).name.removeprefix('sdsm-')} ...\n\n{text}")
     optional = _OPTIONAL.get(error.name or "")
     advice = f"Install it: {sys.executable} -m pip install {optional}" if optional else places.how_to_get_packages()
     say(f"the Python package {optional or error.name} is missing. {advice}")
@@ -221,7 +221,7 @@ def _not_written(error: OSError) -> int:
     """Reports the output that could not be written: a file by its name (write_output() sees to that), else standard
     output.
 
-    Returns the exit status: 0 where whoever read standard output has read enough.
+    Returns the exit status: 0 if the reader of standard output has read enough.
     """
     if error.filename is None:
         _drop_what_is_unwritten(sys.stdout)

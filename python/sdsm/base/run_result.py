@@ -32,9 +32,9 @@ _EXTRAPOLATED = {
 
 def why_extrapolated(names: Iterable[str]) -> str:
     """Describes what the platform lacks; empty if nothing is extrapolated."""
-    told = list(names)
-    lacking = [_EXTRAPOLATED.get(name, name) for name in told if name not in _OF_LAYOUT]
-    if of_layout := [words for name, words in _OF_LAYOUT.items() if name in told]:
+    all_names = list(names)
+    lacking = [_EXTRAPOLATED.get(name, name) for name in all_names if name not in _OF_LAYOUT]
+    if of_layout := [words for name, words in _OF_LAYOUT.items() if name in all_names]:
         lacking.append(f"{' and '.join(of_layout)} of this layout")
     return f"extrapolated: the platform has no costs of {' and '.join(lacking)}" if lacking else ""
 
@@ -257,9 +257,9 @@ def _refuse(source: Text, what: str, *path: str | int) -> NoReturn:
     source.refuse(source.json_line(*path), what)
 
 
-def _refuse_invalid(source: Text, told: str) -> NoReturn:
+def _refuse_invalid(source: Text, message: str) -> NoReturn:
     """Raises the error for msgspec's `message`, such as "Expected `int`, got `str` - at `$.threads[1].barriers`"."""
-    what, _, where = told.partition(" - at `$")
+    what, _, where = message.partition(" - at `$")
     path = [int(step) if step.isdigit() else step for step in re.findall(r"\w+", where)]
     name = ".".join(map(str, path))
     _refuse(source, f"{name}{': ' if name else ''}{what}. Give the file as it was written", *path)

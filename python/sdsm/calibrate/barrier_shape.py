@@ -59,8 +59,8 @@ class Choice:
 def _asked(
     shape: str, message: Message, barriers: Mapping[Layout, float], layouts: Sequence[Layout]
 ) -> tuple[costs.Barrier, ...]:
-    told = {"wire": message.wire, "link": message.link, "processor": message.processor}
-    return costs.barriers(shape, told, barriers, layouts)
+    message_us = {"wire": message.wire, "link": message.link, "processor": message.processor}
+    return costs.barriers(shape, message_us, barriers, layouts)
 
 
 def extrapolated_us(shape: str, layout: Layout, message: Message, barriers: Mapping[Layout, float]) -> float:
@@ -115,14 +115,14 @@ def choose(barriers: Mapping[Layout, Estimate], message: Message) -> Choice:
     noise = math.fsum(((barriers[one.layout].standard_error or 0.0) / one.measured) ** 2 + EXACT**2 for one in left_out)
     evidence = len(left_out) * math.log((squares["flat"] + noise) / (squares["tree"] + noise))
     misfits = " and ".join(f"{math.sqrt(squares[shape] / len(usable)):.1%} ({shape})" for shape in SHAPES)
-    told = (
+    comparison = (
         f"{len(usable)} layouts are off a line over each shape's model by {misfits}, root mean square, "
         f"a difference of {abs(evidence):.1f} in BIC"
     )
     impossible = [one for one in usable if values[one] < messages_us("tree", one, message)]
     if impossible:
-        how = f"a tree's messages alone take longer than a barrier of {impossible[0]} does, though {told}"
+        how = f"a tree's messages alone take longer than a barrier of {impossible[0]} does, though {comparison}"
         return Choice("flat", "fitted", how, tuple(left_out))
     if abs(evidence) < EVIDENCE:
-        return Choice("flat", "assumed", f"the data do not tell it from a tree: {told}", tuple(left_out))
-    return Choice("tree" if evidence > 0 else "flat", "fitted", told, tuple(left_out))
+        return Choice("flat", "assumed", f"the data do not tell it from a tree: {comparison}", tuple(left_out))
+    return Choice("tree" if evidence > 0 else "flat", "fitted", comparison, tuple(left_out))

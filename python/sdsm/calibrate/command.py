@@ -15,7 +15,7 @@ from xml.etree.ElementTree import Element
 from sdsm import readers
 from sdsm.base import costs
 from sdsm.base.children import CommandRunner
-from sdsm.base.command_line import BadInput, Parser, command, file_name, platform_name, say, told, whole
+from sdsm.base.command_line import BadInput, Parser, command, file_name, platform_name, say, whole, with_reason
 from sdsm.base.output_file import check_outputs, json_text, print_or_write, utf8, write_output
 from sdsm.base.places import PLATFORMS, PROGRAMS
 from sdsm.base.published import FOLDER
@@ -90,7 +90,7 @@ def parser() -> argparse.ArgumentParser:
         "--plot", type=file_name, metavar="FOLDER", help="measured and simulated overlaid (calibration.svg, calibration-network.svg, .png)"
     )
     p.add_argument(
-        "--layout", type=told(layout), action="append", default=[], metavar="NxT",
+        "--layout", type=with_reason(layout), action="append", default=[], metavar="NxT",
         help="layout of files that tell none, and of EPCC runs with as many threads (default: one thread per node)",
     )  # fmt: skip
     p.add_argument(
@@ -120,7 +120,7 @@ def main(arguments: list[str] | None = None) -> int:
 def _published(options: argparse.Namespace) -> int:
     try:
         made = p3_score.platform(options.published)
-        told = dirty_page_report(published_equations(options.published))
+        text = dirty_page_report(published_equations(options.published))
         platform_check.check_text(options.build.resolve(), made.text, CommandRunner())
     except BadInput as error:
         raise BadInput(f"{'' if str(options.published) in str(error) else f'{options.published}: '}{error}") from None
@@ -130,7 +130,7 @@ def _published(options: argparse.Namespace) -> int:
         sys.stdout.write(made.text)
     else:
         write_output(options.output, made.text)
-        print(told)
+        print(text)
     if options.report is not None:
         tables = {
             source.rpartition(" [")[0]: "published table"
@@ -306,9 +306,9 @@ def _tell(
     notes: Sequence[str],
     files: dict[str, str],
 ) -> None:
-    told = report.document(fitted, fitted.parameters, str(options.base), files, rows, score, jitter, notes, network)
+    document = report.document(fitted, fitted.parameters, str(options.base), files, rows, score, jitter, notes, network)
     if options.report is not None:
-        print_or_write(options.report, json_text(told))
+        print_or_write(options.report, json_text(document))
     if str(options.report) != "-":
         links = [one for name, one in fitted.extras.items() if name.startswith("link.") and fitted.network_owner == "link"]
         print(report.table([*fitted.parameters, *links], rows))

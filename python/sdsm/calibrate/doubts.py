@@ -44,8 +44,8 @@ def doubts(parameters: Sequence[Parameter]) -> Iterator[str]:
     main = {one.name: one for one in measured if one.name.startswith((*MAIN, *(f"fault.{kind}" for kind in fault_names()))) or _layout(one) is not None}
     wide = [one for one in main.values() if _is_open(one, main)]
     if wide:
-        told = ", ".join(f"{one.name} is {one.value:.3g} {one.unit} with a standard error of {one.standard_error:.3g} {one.unit}" for one in wide)
-        yield f"measured too unevenly to predict from: {told}. {_REMEDY}"
+        listed = ", ".join(f"{one.name} is {one.value:.3g} {one.unit} with a standard error of {one.standard_error:.3g} {one.unit}" for one in wide)
+        yield f"measured too unevenly to predict from: {listed}. {_REMEDY}"
     for one in measured:
         if one.name == "noise.deviation" and one.value > NOISY:
             yield (

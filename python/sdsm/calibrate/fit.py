@@ -262,8 +262,8 @@ def _processors(reading: Reading) -> float:
     wait."""
     if any("emulated" in m.keys for m in reading.measurements):
         return math.inf
-    told = (setting.value for setting in reading.settings if setting.name == "processors")
-    return next((float(value) for value in told if isinstance(value, (int, float))), math.inf)
+    counts = (setting.value for setting in reading.settings if setting.name == "processors")
+    return next((float(value) for value in counts if isinstance(value, (int, float))), math.inf)
 
 
 def _oversubscribed(reading: Reading, batches: Sequence[Batch]) -> str:
@@ -442,10 +442,10 @@ def as_on_reference(found: Fit, trial: Fit, simulated: Mapping[str, float]) -> F
         if parameter.value <= longer:
             nodes = parameter.name.partition(".")[2].partition("x")[0]
             latency = found.extras.get("link.latency")
-            told = f", whose latency of {latency.value:.4g} us is {latency.how} ({', '.join(latency.sources)})" if latency else ""
+            cause = f", whose latency of {latency.value:.4g} us is {latency.how} ({', '.join(latency.sources)})" if latency else ""
             raise CalibrationError(
                 f"{parameter.sources[0]}: {parameter.name} took {parameter.value:.4g} us, but its messages take {longer:.4g} us longer on "
-                f"these links{told}, than on the reference network. Give another measurement of the links: a round trip beside other "
+                f"these links{cause}, than on the reference network. Give another measurement of the links: a round trip beside other "
                 f"traffic is too long. If all of its threads ran on one node, give --layout 1x{nodes} instead"
             )
         how = f"{parameter.how}, less the {longer:.6g} us that messages take longer on these links than on the reference network"
@@ -595,10 +595,10 @@ def _messages(
                 diff = costs.diff(words)
                 if diff.messages == 1:
                     continue
-                told = best.at(diff.messages, diff.bytes)
+                fitted_us = best.at(diff.messages, diff.bytes)
                 notes.append(
                     f"a release of {diff.bytes} bytes takes {estimate.value:.4g} us, but the line through the smaller ones gives "
-                    f"{told:.4g} us: a platform file has one straight line for all sizes, so long diffs will be off by that"
+                    f"{fitted_us:.4g} us: a platform file has one straight line for all sizes, so long diffs will be off by that"
                 )
                 name = f"release.{words}"
                 beyond = "median beyond that of an empty release; not in the platform file"
@@ -688,12 +688,12 @@ def _barrier_shape(
         if re.fullmatch(r"barrier\.[0-9]+x[0-9]+", name) and p.kind == "measured"
     }
     if not barriers:
-        told = given.get(barrier_shape.PROPERTY, "flat")
-        if told not in barrier_shape.SHAPES:
+        given_shape = given.get(barrier_shape.PROPERTY, "flat")
+        if given_shape not in barrier_shape.SHAPES:
             raise CalibrationError(
-                f"the base file's {barrier_shape.PROPERTY}: '{told}' is neither 'flat' nor 'tree'. Correct it"
+                f"the base file's {barrier_shape.PROPERTY}: '{given_shape}' is neither 'flat' nor 'tree'. Correct it"
             )
-        return barrier_shape.Choice(told, "assumed", "no barrier was measured: as the base file says")
+        return barrier_shape.Choice(given_shape, "assumed", "no barrier was measured: as the base file says")
     control = costs.sizes().control_bytes
     wire = network.idle_us(control)
     whole = found["message.fixed"].value + control * found["message.per-byte"].value

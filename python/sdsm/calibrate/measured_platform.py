@@ -89,14 +89,14 @@ def platform(
         group = parameter.name.split(".")[0]
         body += [Comment(certificate(parameter)), prop(parameter.name, with_unit(parameter)), *_error(parameter)]
         if parameter.runs is not None:
-            told = " ".join(with_unit(replace(parameter, value=round(value, 9))) for value in parameter.runs)
-            body.append(prop(f"{parameter.name}.runs", told))
+            values = " ".join(with_unit(replace(parameter, value=round(value, 9))) for value in parameter.runs)
+            body.append(prop(f"{parameter.name}.runs", values))
         if parameter.name == MESSAGE_COSTS[-1]:
             body += _correlation(fit)
     body.append(Blank())
     shape = fit.barrier_shape
-    told = f"{shape.kind}: messages of a barrier on layouts that were not measured; {shape.how}"
-    body += [Comment(commentable(told)), prop(barrier_shape.PROPERTY, shape.shape), Blank()]
+    why = f"{shape.kind}: messages of a barrier on layouts that were not measured; {shape.how}"
+    body += [Comment(commentable(why)), prop(barrier_shape.PROPERTY, shape.shape), Blank()]
     body += _range(fit, given)
     kept = [name for name in KEPT if name in given]
     if kept:
@@ -132,16 +132,16 @@ def platform(
     zone = root.find("zone")
     attributes = dict(zone.attrib) if zone is not None else {}
     read = [*(f"Read: {source}." for source in sources), *(f"{why}." for why in fit.left_out)]
-    told = ABOUT.format(base=commentable(base), sources="\n".join(map(commentable, read)))
-    return text_of(told, Element("platform", dict(root.attrib), (Element("zone", attributes, tuple(body)),))), notes
+    about = ABOUT.format(base=commentable(base), sources="\n".join(map(commentable, read)))
+    return text_of(about, Element("platform", dict(root.attrib), (Element("zone", attributes, tuple(body)),))), notes
 
 
 def _cores(host: Element, base: str) -> int:
     """Raises PlatformFileError."""
-    told = host.attributes.get("core", "1")
-    if not re.fullmatch("[0-9]{1,9}", told):
-        raise PlatformFileError(f"{base}: host {host.attributes.get('id', '')!r} has {told[:40]!r} processors (core). Correct the file")
-    return int(told)
+    cores = host.attributes.get("core", "1")
+    if not re.fullmatch("[0-9]{1,9}", cores):
+        raise PlatformFileError(f"{base}: host {host.attributes.get('id', '')!r} has {cores[:40]!r} processors (core). Correct the file")
+    return int(cores)
 
 
 def _error(parameter: Parameter) -> list[Node]:
@@ -176,8 +176,8 @@ def _range(fit: Fit, given: Mapping[str, str]) -> list[Node]:
         ),
         "calibrated.diff": f"{costs.diff(max(sizes)).bytes}B" if sizes else None,
     }
-    told = [prop(name, value) for name, own in largest.items() if (value := own or given.get(name)) is not None]
-    return [Comment("The largest that was measured. Predictions beyond are extrapolated."), *told, Blank()] if told else []
+    properties = [prop(name, value) for name, own in largest.items() if (value := own or given.get(name)) is not None]
+    return [Comment("The largest that was measured. Predictions beyond are extrapolated."), *properties, Blank()] if properties else []
 
 
 def links_of(root: ElementTree.Element, reference: Network) -> Network | None:

@@ -246,8 +246,8 @@ def _pieces(curve: _Curve, network: Network) -> list[Piece]:
         times = tuple(curve.times[i] for i in chosen)
         scatter = None if segment is None else _scatter(segment, sizes, times)
         errors = tuple(None if scatter is None else scatter * t for t in times)
-        told = about if scatter is None else f"{about}; errors: {scatter:.2%}, the scatter of the points about their piece"
-        found.append(Piece(curve.source, curve.is_one_way, sizes, times, errors, gives, told))
+        origin = about if scatter is None else f"{about}; errors: {scatter:.2%}, the scatter of the points about their piece"
+        found.append(Piece(curve.source, curve.is_one_way, sizes, times, errors, gives, origin))
         taken.update(chosen)
 
     def within(segment: Segment, low: int = 0, high: float = math.inf) -> list[int]:

@@ -4,7 +4,7 @@ The gate checks the points that a parameter was fitted from: the first piece of 
 the most sizes above one frame (bandwidth), a stream's rate (bandwidth). A piece is a straight line with two coefficients. It
 gave the platform file one of them; the other comes from another piece. So if a point of a piece does not come back, the piece
 is checked once more after its line's error in the coefficient that it did not give is subtracted: an offset where it gave the
-bandwidth, a time per byte where it gave the latency. The user is told, as no parameter has that. Pieces that gave no parameter
+bandwidth, a time per byte where it gave the latency. The user gets a message about it, as no parameter holds it. Pieces that gave no parameter
 are re-run and shown, not checked.
 """
 
@@ -133,18 +133,18 @@ def failure(held: Held) -> str:
 
 def notes(held: Sequence[Held]) -> list[str]:
     """Returns messages about pieces that pass: what the platform file cannot hold."""
-    told = []
+    sentences = []
     for one in held:
         if one.parameter is None or not one.passes:
             continue
         what = f"{one.piece.source}: messages of {one.range} take"
         if one.offset_us:
-            told.append(
+            sentences.append(
                 f"{what} {one.offset_us:+.4g} us beside the platform's line, which has the latency of messages of one frame; "
                 f"{one.parameter} is checked by what they take beyond that"
             )
         if one.us_per_byte:
-            told.append(
+            sentences.append(
                 f"{what} {one.us_per_byte:+.4g} us a byte beside the platform's line, which has the bandwidth of long messages; "
                 f"{one.parameter} is checked by what they take beyond that"
             )
@@ -152,14 +152,14 @@ def notes(held: Sequence[Held]) -> list[str]:
     others = [one for one in held if one.parameter is None]
     if others:
         points = sum(len(one.points) for one in others)
-        told.append(
+        sentences.append(
             f"{points} measured times of messages gave no parameter (a platform file has one straight line for all sizes): "
             "re-run and shown, but not checked"
         )
         unproved = {"bandwidth", "latency"} - proved
         if len(unproved) == 1 and proved:
-            told.append(f"no measured time checks the network's {unproved.pop()}")
-    return told
+            sentences.append(f"no measured time checks the network's {unproved.pop()}")
+    return sentences
 
 
 def document(held: Sequence[Held]) -> list[dict[str, Any]]:

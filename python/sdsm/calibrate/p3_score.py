@@ -69,9 +69,9 @@ class Platform:
 
 def platform(folder: Path = FOLDER, assumed: Path = ASSUMED) -> Platform:
     """Makes the platform from the calibration rows of the tables in `folder`. Raises PublishedDataError, ValueError."""
-    told = given(assumed)
+    assumptions = given(assumed)
     try:
-        return _platform(folder, told)
+        return _platform(folder, assumptions)
     except KeyError as error:
         raise PublishedDataError(f"{assumed}: no row for {error}. Add it.") from None
 
@@ -81,7 +81,7 @@ class _Properties:
     """Properties for the file, each noted with its birth certificate."""
 
     folder: Path
-    told: dict[str, Given]
+    assumptions: dict[str, Given]
     parameters: list[Parameter] = field(default_factory=list)
 
     def published(self, name: str, table: str, row: Row, column: str, unit: str) -> Node:
@@ -90,7 +90,7 @@ class _Properties:
         return prop(name, row[column] + unit)
 
     def assumed(self, name: str, key: str) -> Node:
-        value = self.told[key]
+        value = self.assumptions[key]
         kind = "assumed" if value.basis != "published" else "measured"
         if value.unit != "policy":
             how = value.basis
@@ -184,15 +184,15 @@ def _network(made: _Properties) -> list[Node]:
     ]
 
 
-def _platform(folder: Path, told: dict[str, Given]) -> Platform:
-    made = _Properties(folder, told)
-    clock, operations = told["clock"].text, told["operations_per_cycle"].text
+def _platform(folder: Path, assumptions: dict[str, Given]) -> Platform:
+    made = _Properties(folder, assumptions)
+    clock, operations = assumptions["clock"].text, assumptions["operations_per_cycle"].text
     machine = cluster(
-        nodes=int(told["nodes"].text),
+        nodes=int(assumptions["nodes"].text),
         speed=f"{float(clock) * float(operations):g}Mf",
-        cores=int(told["processors_per_node"].text),
-        bandwidth=told["bandwidth"].with_unit,
-        latency=told["cable_latency"].with_unit,
+        cores=int(assumptions["processors_per_node"].text),
+        bandwidth=assumptions["bandwidth"].with_unit,
+        latency=assumptions["cable_latency"].with_unit,
         hosts=f"{clock} MHz, one operation a cycle: only ratios of speeds between platforms would use it. Two processors.",
         links="Full-duplex cables to one switch.",
     )

@@ -91,8 +91,8 @@ def settings(comparison: Comparison) -> list[str]:
         given = [table.get(name) for table in tables]
         # A setting that a kind of result lacks (a run's platform) is no difference.
         if len({value for value in given if value is not None}) > 1:
-            told = ", ".join(f"[{number}] {value}" for number, value in enumerate(given, start=1) if value is not None)
-            lines.append(f"{name}: {told}")
+            values = ", ".join(f"[{number}] {value}" for number, value in enumerate(given, start=1) if value is not None)
+            lines.append(f"{name}: {values}")
     return lines
 
 
@@ -117,18 +117,18 @@ def _accounts(comparison: Comparison) -> list[str]:
     lines = _columns(comparison, heading, rows, ".4g")
     far = [_far(comparison, row) for row in rows]
     if any(far):
-        lines = [*lines[:3], *(f"{line}  {told}".rstrip() for line, told in zip(lines[3:], far, strict=True))]
+        lines = [*lines[:3], *(f"{line}  {note}".rstrip() for line, note in zip(lines[3:], far, strict=True))]
     return lines
 
 
 def _far(comparison: Comparison, row: Row) -> str:
     """Returns a term's ratio to the reference's, in results where it is large and far from that."""
-    told = []
+    notes = []
     for number in range(1, len(row.values)):
         if comparison.is_off(row, number):
             times = f"{row.values[number] / row.values[0]:.2f} of [1]" if row.values[0] > 0 else "not in [1]"
-            told.append(f"[{number + 1}] {times}")
-    return ", ".join(told)
+            notes.append(f"[{number + 1}] {times}")
+    return ", ".join(notes)
 
 
 def _counts(comparison: Comparison) -> list[str]:

@@ -79,11 +79,11 @@ MEASURED, PREDICTED = "measured", "predicted"
 
 
 def collect(
-    files: Mapping[str, Sequence[Run]], told: Mapping[str, str], apart: bool = False, predicted: Container[str] = ()
+    files: Mapping[str, Sequence[Run]], given: Mapping[str, str], apart: bool = False, predicted: Container[str] = ()
 ) -> Collection:
     """Returns groups of all runs of all files (by name).
 
-    told: platform, os, compiler, clock as given by options; they hold for runs whose file does not say. Raises
+    given: platform, os, compiler, clock as given by options; they hold for runs whose file does not say. Raises
     ReadError if a file says something else, or has a run without its number of threads. apart: only runs of one file
     are put together. predicted: the files whose times are predictions; they are kept apart from all others.
     """
@@ -94,7 +94,7 @@ def collect(
         if predicted:
             kept_as = PREDICTED if file in predicted else MEASURED
         for run in runs:
-            environment = replace(_environment(file, run, told, warnings), file=kept_as)
+            environment = replace(_environment(file, run, given, warnings), file=kept_as)
             if run.threads is None:
                 raise ReadError(
                     file, run.line, "a run without banner: its number of threads is not known. Give the whole output"
@@ -112,10 +112,10 @@ def collect(
     )
 
 
-def _environment(file: str, run: Run, told: Mapping[str, str], warnings: list[str]) -> Environment:
+def _environment(file: str, run: Run, given: Mapping[str, str], warnings: list[str]) -> Environment:
     values = {}
     for name in ENVIRONMENT:
-        in_file, by_option = run.environment.get(name, ""), told.get(name, "")
+        in_file, by_option = run.environment.get(name, ""), given.get(name, "")
         if in_file and by_option and _plain(name, in_file) != _plain(name, by_option):
             raise ReadError(
                 file, run.line, f"the file says {name} {in_file!r}, the option {by_option!r}. Take one of them back"

@@ -91,8 +91,8 @@ def _labels(environments: Sequence[Environment]) -> dict[Environment, str]:
         files = {file: file for file in files}
     labels = {}
     for environment in environments:
-        told = [files[environment.file] if name == "file" else getattr(environment, name) for name in telling]
-        labels[environment] = ", ".join(text for text in told if text)
+        parts = [files[environment.file] if name == "file" else getattr(environment, name) for name in telling]
+        labels[environment] = ", ".join(text for text in parts if text)
     return labels
 
 
@@ -101,19 +101,19 @@ def _panels(groups: Sequence[Group], axis: str, unit: str, labels: Mapping[Envir
     for group in groups:
         key = group.key
         by = factor(key.environment, unit)
-        told = []
+        parts = []
         if axis != "threads":
-            told.append(f"{key.threads} thread{'s' if key.threads > 1 else ''}")
+            parts.append(f"{key.threads} thread{'s' if key.threads > 1 else ''}")
         elif key.size_kind:
-            told.append(f"{key.size_kind.replace('_', ' ')} {key.size}")
+            parts.append(f"{key.size_kind.replace('_', ' ')} {key.size}")
         if labels[key.environment]:
-            told.append(labels[key.environment])
+            parts.append(labels[key.environment])
         name = key.directive if key.occurrence == 1 else f"{key.directive} (no. {key.occurrence})"
         assert group.overhead is not None
         point = _Point(
             key.threads if axis == "threads" else key.size, group.overhead * by, (group.overhead_sd_runs or 0.0) * by
         )
-        panels.setdefault(name, {}).setdefault(", ".join(told), []).append(point)
+        panels.setdefault(name, {}).setdefault(", ".join(parts), []).append(point)
     for lines in panels.values():
         for points in lines.values():
             points.sort(key=lambda point: point.x)

@@ -92,9 +92,9 @@ def tables(collection: Collection, unit: str) -> list[Table]:
 
 
 def describe(environment: Environment) -> str:
-    told = [environment.file, environment.platform, environment.os, environment.compiler, environment.clock]
-    told.append(environment.suite)
-    return ", ".join(text for text in told if text)
+    parts = [environment.file, environment.platform, environment.os, environment.compiler, environment.clock]
+    parts.append(environment.suite)
+    return ", ".join(text for text in parts if text)
 
 
 def shown(value: Cell, unit: str) -> str:

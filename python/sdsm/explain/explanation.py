@@ -84,10 +84,10 @@ class Explanation:
 
     def baselines(self) -> list[tuple[str, float]]:
         """Times without queues, in words; s."""
-        told = self.result.baselines
-        if told is None:
+        baselines = self.result.baselines
+        if baselines is None:
             return []
-        return [("each action at its cost, without any waiting", told.counts_s), ("with waits for the last at barriers alone", told.critical_path_s)]
+        return [("each action at its cost, without any waiting", baselines.counts_s), ("with waits for the last at barriers alone", baselines.critical_path_s)]
 
     def other_shape(self) -> Outcome | None:
         """If barriers are modelled: the other shape's outcome, if its time differs."""
@@ -320,7 +320,7 @@ def _of_words(found: Sequence[Array], all_s: float) -> Iterator[tuple[float, str
             )
         if sharing.unknown:
             yield one.shared_s, (
-                f"Threads share {_pages(sharing.unknown)} of {one.title}, and whether also their words cannot be told: it is not known "
+                f"Threads share {_pages(sharing.unknown)} of {one.title}, and perhaps their words, too: it is not known "
                 "how much some instruction there accesses. Compile without -march, or with -mno-avx512f, and trace it again"
             )
 
@@ -397,11 +397,11 @@ def _hottest(locks: Sequence[Lock]) -> str:
     if not locks:
         return ""
     first, everything = locks[0], sum(one.taken for one in locks)
-    told = f" The most taken is {first.name}: {first.taken} of {everything} times in the whole run, by {first.threads} threads."
+    sentence = f" The most taken is {first.name}: {first.taken} of {everything} times in the whole run, by {first.threads} threads."
     if first.arrays:
         where = f" at {' and '.join(first.lines[:MOST_PLACES])}" if first.lines else ""
-        told += f" Who holds it touches {' and '.join(first.arrays[:MOST_PLACES])}{where}."
-    return told
+        sentence += f" Who holds it touches {' and '.join(first.arrays[:MOST_PLACES])}{where}."
+    return sentence
 
 
 def _excess(threads: Sequence[run_result.Thread], last: run_result.Thread) -> tuple[str, float]:
@@ -445,8 +445,8 @@ def document(explanation: Explanation) -> dict[str, object]:
 
 
 def _baselines(result: run_result.Simulation) -> dict[str, object]:
-    told = result.baselines
-    return {"baselines": {"counts_s": told.counts_s, "critical_path_s": told.critical_path_s}} if told else {}
+    baselines = result.baselines
+    return {"baselines": {"counts_s": baselines.counts_s, "critical_path_s": baselines.critical_path_s}} if baselines else {}
 
 
 def _array(one: Array) -> dict[str, object]:

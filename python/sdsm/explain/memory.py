@@ -204,16 +204,16 @@ def known_of(info: TraceInfo, trace: Path, tell: Callable[[str], None]) -> Known
     """tell: receives what is missing about the program's lines, and why."""
     program = info.header.program[0]
     if not Path(program).is_file():
-        tell(f"{program} is not here, so its lines are not told. Call sdsm explain from the folder that it was traced in")
+        tell(f"{program} is not here, so its lines are not shown. Call sdsm explain from the folder that it was traced in")
     files = {program, *(site.file for site in info.header.sites)}
     traced = dict.fromkeys(files, trace.stat().st_mtime) | {program: _traced_at(info, trace)}
     # A system's library has no line information.
     for file in sorted(file for file in files if file == program or not is_of_system(file)):
         if is_newer(file, traced[file]):
-            tell(f"{Path(file).name} has changed since it was traced, so its lines are not told. Trace it again")
+            tell(f"{Path(file).name} has changed since it was traced, so its lines are not shown. Trace it again")
     frames = _frames(info, traced)
     if Path(program).is_file() and not is_newer(program, traced[program]) and info.header.sites and not any(frames):
-        tell(f"{Path(program).name} has no debug information, so lines are told by address. Compile with -g and trace it again")
+        tell(f"{Path(program).name} has no debug information, so lines are given by address. Compile with -g and trace it again")
     return Known(info, traced[program], frames, _places(info, frames))
 
 

@@ -41,7 +41,7 @@ class Sharing:
 
     apart:    several threads use it and at least one writes, and no word that one of them writes is used by another.
     together: a word that one thread writes is used by another.
-    unknown:  it cannot be told, as of some instruction it is not known how much it accesses.
+    unknown:  undecided, because the size of some access is unknown.
     apart_s, together_s: what these pages cost all threads.
     """
 
@@ -157,9 +157,9 @@ def _apart_example(pages: Mapping[int, Page], costs_s: Mapping[int, float], plac
         return ""
     number = _costliest(pages, costs_s)
     page = pages[number]
-    told = [_used(page, thread, places) for thread in page.threads[:MOST_THREADS]]
+    uses = [_used(page, thread, places) for thread in page.threads[:MOST_THREADS]]
     left = len(page.threads) - MOST_THREADS
-    return f"On page {number} {', '.join(told)}" + (f", and {left} more threads" if left > 0 else "")
+    return f"On page {number} {', '.join(uses)}" + (f", and {left} more threads" if left > 0 else "")
 
 
 def _used(page: Page, thread: int, places: Sequence[tuple[str, str]]) -> str:

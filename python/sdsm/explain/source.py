@@ -35,10 +35,10 @@ def demangled(names: Iterable[str]) -> dict[str, str]:
     tool = shutil.which("c++filt")
     if not mangled or tool is None:
         return found
-    # c++filt knows only the name in "name [size]"; a name alone on its line comes back alone.
-    told = "".join(f"{name}\n" for name in mangled)
+    # c++filt also knows the name in "name [size]"; each line of input gives one line of output.
+    queries = "".join(f"{name}\n" for name in mangled)
     try:
-        done = subprocess.run([tool], input=told, capture_output=True, text=True, errors="replace", timeout=TIME_LIMIT_S, check=False)
+        done = subprocess.run([tool], input=queries, capture_output=True, text=True, errors="replace", timeout=TIME_LIMIT_S, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return found
     lines = done.stdout.splitlines()
@@ -71,10 +71,10 @@ def frames_at(program: str, addresses: Iterable[int], traced: float) -> dict[int
         return {}
     command = [tool, "-e", program, "-f", "-C", "-i", "-a", *(hex(address) for address in wanted)]
     try:
-        told = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=TIME_LIMIT_S, check=False)
+        printed = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=TIME_LIMIT_S, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return {}
-    return _parsed(told.stdout, traced)
+    return _parsed(printed.stdout, traced)
 
 
 def _parsed(text: str, traced: float) -> dict[int, tuple[Line, ...]]:

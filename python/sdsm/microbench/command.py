@@ -40,7 +40,7 @@ PRINTED = (("fastest", 0.0), ("25 %", 0.25), ("median", 0.5), ("75 %", 0.75), ("
 DESCRIPTION = """\
 Measure what each action of the software DSM costs on this machine, or on an emulated cluster.
 
-Runs a plain OpenMP program under `sdsm run` on each layout: the ten kinds of page faults (those between companions need two
+Runs a plain OpenMP program under `sdsm run` on each layout: the ten kinds of page faults (those between local peers need two
 threads per node), releases with diffs of several sizes, barriers, locks, and a memory-bound loop, by one thread of a node
 alone and by all together. Where every thread has a processor, other nodes compute while one takes faults, and all send diffs at
 once, as in programs; else, and on an emulated cluster, one node acts at a time, with the others asleep at a barrier.

@@ -106,10 +106,10 @@ class Speed:
 def measured_speed(trace: Path) -> Speed:
     """Returns the speed of the machine that made the trace. Raises BadInput."""
     try:
-        told = CommandRunner().run([str(places.PROGRAMS / "sdsm"), "trace", "info", str(trace), "--json", "-"], TIME_LIMIT_S)
+        info = CommandRunner().run([str(places.PROGRAMS / "sdsm"), "trace", "info", str(trace), "--json", "-"], TIME_LIMIT_S)
     except CommandFailed as error:
         raise BadInput(f"--speed-of: {error.said or error}") from None
-    header = json.loads(told)["header"]
+    header = json.loads(info)["header"]
     if not header["speed_flops"]:
         raise BadInput(f"--speed-of {trace} does not keep how fast its machine was, as it is of an older sdsm. Trace the program again")
     return Speed(header["speed_flops"], f"measured by sdsm trace on {commentable(header['machine'])}")
@@ -136,7 +136,7 @@ def new_platform(
             "bw": network.bandwidth, "lat": network.latency,
         },
     )  # fmt: skip
-    told = f"Each node has a full-duplex cable to the switch.\nbw: {network.bandwidth_from}.\nlat: {network.latency_from}."
-    body = [*_costs(root, speed), Blank(), Comment(told), nodes_and_cables]
+    cables = f"Each node has a full-duplex cable to the switch.\nbw: {network.bandwidth_from}.\nlat: {network.latency_from}."
+    body = [*_costs(root, speed), Blank(), Comment(cables), nodes_and_cables]
     about = ABOUT.format(nodes=nodes, title=network.title, name=network.name, source=commentable(source))
     return platform_text(about, f"{network.name}-{nodes}", body)

@@ -126,17 +126,17 @@ def _in_lines_of_others(results: Sequence[Result]) -> list[Result]:
     without effect on it."""
     several = [result for result in results if result.threads > 1]
     alone = [result for result in results if result.threads == 1]
-    told = [
+    repeated = [
         replace(result, settings=settings)
         for result in several
         for settings in [line for line in _lines_for(result, several, _ATOMICS) if line != result.settings] or [result.settings]
     ]
-    begun = {settings for result in alone for settings in _lines_for(result, told, _ATOMICS)}
+    begun = {settings for result in alone for settings in _lines_for(result, repeated, _ATOMICS)}
     for result in alone:
-        own = _lines_for(result, told, _ATOMICS)
-        others = [line for line in _lines_for(result, told, _ATOMICS | _BETWEEN_THREADS) if line not in begun]
-        told += [replace(result, settings=settings) for settings in [*own, *others] or [result.settings]]
-    return told
+        own = _lines_for(result, repeated, _ATOMICS)
+        others = [line for line in _lines_for(result, repeated, _ATOMICS | _BETWEEN_THREADS) if line not in begun]
+        repeated += [replace(result, settings=settings) for settings in [*own, *others] or [result.settings]]
+    return repeated
 
 
 def _lines_for(result: Result, others: Iterable[Result], ignored: frozenset[str]) -> list[Settings]:
@@ -155,11 +155,11 @@ def _lines_for(result: Result, others: Iterable[Result], ignored: frozenset[str]
 def _told_apart(results: Sequence[Result]) -> list[Result]:
     """Separates results with different variants: they are not samples of one thing. Where a layout has several variants, the
     differences become settings: a compute factor of the whole line, an input of that layout."""
-    told = list(results)
+    separated = list(results)
     for name in dict.fromkeys(name for result in results for name, _ in result.variant):
         found: dict[tuple[object, ...], set[str]] = {}
         layouts: dict[int, tuple[object, ...]] = {}
-        for number, result in enumerate(told):
+        for number, result in enumerate(separated):
             value = dict(result.variant).get(name)
             if value is None:
                 continue
@@ -169,9 +169,9 @@ def _told_apart(results: Sequence[Result]) -> list[Result]:
         lines = {layout[:2] for layout in several}
         for number, layout in layouts.items():
             if layout in several or (name == "compute factor" and layout[:2] in lines):
-                setting = (name, dict(told[number].variant)[name])
-                told[number] = replace(told[number], settings=tuple(sorted({*told[number].settings, setting})))
-    return told
+                setting = (name, dict(separated[number].variant)[name])
+                separated[number] = replace(separated[number], settings=tuple(sorted({*separated[number].settings, setting})))
+    return separated
 
 
 def place(one: Point, by: str) -> int:

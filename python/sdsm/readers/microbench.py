@@ -112,10 +112,10 @@ class _Document:
         path = ("layouts", name)
         samples = self.samples(part, *path)
         try:
-            told = microbench.layout(name)
+            chosen = microbench.layout(name)
         except ValueError as error:
             self.refuse(f"{error}. Correct or leave out the file", *path)
-        for member, wanted in (("nodes", told.nodes), ("threads_per_node", told.threads_per_node)):
+        for member, wanted in (("nodes", chosen.nodes), ("threads_per_node", chosen.threads_per_node)):
             if part.get(member) != wanted:
                 self.refuse(
                     f"{member} of layout {name} is {str(part.get(member))[:40]!r}. Leave out the file", *path, member
@@ -131,7 +131,7 @@ class _Document:
                     "rounds",
                 )
         burst = _burst(self.source, part, samples, path)
-        keys: dict[str, Key] = {"nodes": told.nodes, "threads_per_node": told.threads_per_node, **self.keys, **burst}
+        keys: dict[str, Key] = {"nodes": chosen.nodes, "threads_per_node": chosen.threads_per_node, **self.keys, **burst}
         if rounds > 1:
             keys["rounds"] = rounds
         self.measurements += _quantities(self.source, samples, (*path, "samples_ns"), "", keys)

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from sdsm.base import places
-from sdsm.base.command_line import BadInput, Parser, command, file_name, say, told
+from sdsm.base.command_line import BadInput, Parser, command, file_name, say, with_reason
 from sdsm.base.output_file import check_outputs, print_or_write
 from sdsm.calibrate.network import TIMES_US, quantity
 from sdsm.plot.results import NAME_A_RESULT
@@ -40,7 +40,7 @@ def parser() -> argparse.ArgumentParser:
         "--timeline", type=file_name, metavar="FILE.json",
         help="take the timeline excerpt from what --timeline FILE.json of the run wrote (a prediction that is simulated again needs none)",
     )  # fmt: skip
-    p.add_argument("--window", type=told(window), metavar="FROM:TO", help="the excerpt's part of the run, such as 1.2s:1.5s (default: around the costliest barrier)")
+    p.add_argument("--window", type=with_reason(window), metavar="FROM:TO", help="the excerpt's part of the run, such as 1.2s:1.5s (default: around the costliest barrier)")
     p.add_argument("--no-gains", action="store_true", help="do not simulate what would help")
     p.add_argument("-q", "--quiet", action="store_true", help="no progress on stderr")
     return p

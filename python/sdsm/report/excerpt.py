@@ -210,8 +210,8 @@ def check(timeline: Timeline, path: Path, result: run_result.Run) -> None:
     kind = "simulated" if isinstance(result, run_result.Simulation) else "measured"
     own = (kind, result.nodes, result.threads_per_node)
     if (timeline.run, timeline.nodes, timeline.threads_per_node) != own:
-        told = f"{timeline.run} on {timeline.nodes} x {timeline.threads_per_node}"
-        raise BadInput(f"{path}: this is a timeline of another run ({told}) than the result's ({kind} on {own[1]} x {own[2]})")
+        found = f"{timeline.run} on {timeline.nodes} x {timeline.threads_per_node}"
+        raise BadInput(f"{path}: this is a timeline of another run ({found}) than the result's ({kind} on {own[1]} x {own[2]})")
     of = {result.inputs[0].path, result.program[0]}
     if Path(timeline.of).name not in {Path(one).name for one in of}:
         raise BadInput(f"{path}: this is a timeline of {timeline.of}, and the result is of {' or '.join(sorted(of))}")

@@ -78,10 +78,10 @@ def of_result(source: Text, naming: Naming, wanted: Wanted) -> Page:
     if wanted.timeline is not None:
         excerpt.check(excerpt.read(wanted.timeline), wanted.timeline, result)
     if isinstance(result, run_result.Simulation):
-        told, why = _explained(result, naming, wanted)
-        if told is not None:
-            about = [*_of_explanation(told, naming), *_timeline(result, wanted, wanted.timeline or _drawn(wanted))]
-            return Page(title, [words.verdict(told)], [*about, *_threads(result), *how], files)
+        explained, why = _explained(result, naming, wanted)
+        if explained is not None:
+            about = [*_of_explanation(explained, naming), *_timeline(result, wanted, wanted.timeline or _drawn(wanted))]
+            return Page(title, [words.verdict(explained)], [*about, *_threads(result), *how], files)
         about = [Section("Which memory costs it", sentences=[why]), *_timeline(result, wanted, wanted.timeline or _drawn_alone(result, wanted))]
         return Page(title, [f"{result.makespan_s:.4g} s predicted.", *_lacking(result)], [*about, *_threads(result), *how], files)
     assert isinstance(result, run_result.Native)
@@ -109,18 +109,18 @@ def _drawn_alone(result: run_result.Simulation, wanted: Wanted) -> Path | None:
         return None
     command = [str(places.PROGRAMS / "sdsm"), *again.point(result).command(), *_writing_timeline(wanted), "--json", "-"]
     try:
-        told = run_result.read(Text("sdsm simulate's JSON", CommandRunner().run(command, TIME_LIMIT_S)), run_result.Simulation)
+        repeated = run_result.read(Text("sdsm simulate's JSON", CommandRunner().run(command, TIME_LIMIT_S)), run_result.Simulation)
     except (CommandFailed, ReadError):
         return None
-    return _drawn(wanted) if told.makespan_s == result.makespan_s else None
+    return _drawn(wanted) if repeated.makespan_s == result.makespan_s else None
 
 
 def _timeline(result: run_result.Run, wanted: Wanted, file: Path | None) -> Iterator[Section]:
     is_simulation = isinstance(result, run_result.Simulation)
     if file is None:
         writer = "sdsm simulate" if is_simulation else "sdsm run"
-        told = f"There is no timeline to show a part of: `{writer} --timeline FILE.json` writes one, and `sdsm report --timeline FILE.json` shows it."
-        yield Section("What threads do when", sentences=[told])
+        advice = f"There is no timeline to show a part of: `{writer} --timeline FILE.json` writes one, and `sdsm report --timeline FILE.json` shows it."
+        yield Section("What threads do when", sentences=[advice])
         return
     part = excerpt.excerpt(excerpt.read(file), wanted.window_s)
     yield Section("What threads do when", [figure_uri(figure.draw_timeline(part))], part.notes)
@@ -148,59 +148,59 @@ def _explained(
     try:
         point = again.point(result)
         with Started(point, wanted.folder, _writing_timeline(wanted) if wanted.timeline is None else ()) as started:
-            told = explanation.explain(point, wanted.folder, wanted.with_gains, wanted.say, started)
+            explained = explanation.explain(point, wanted.folder, wanted.with_gains, wanted.say, started)
     except CommandFailed as error:
         return None, "It could not be simulated again." if naming.is_anonymous else f"It could not be simulated again: {error.said or error}"
-    if told.result.makespan_s != result.makespan_s:
-        return None, f"Simulated again it takes {told.result.makespan_s:.6g} s: this is another version of sdsm, or another simulation."
-    arrays = tuple(naming.array(one) for one in told.arrays)
+    if explained.result.makespan_s != result.makespan_s:
+        return None, f"Simulated again it takes {explained.result.makespan_s:.6g} s: this is another version of sdsm, or another simulation."
+    arrays = tuple(naming.array(one) for one in explained.arrays)
     # The excerpt itself says what its timeline lacks.
-    notes = tuple(one for one in told.notes if not one.startswith("warning: the timeline"))
-    locks = tuple(replace(one, name=naming.name("lock", one.name)) for one in told.locks)
-    told = replace(told, notes=notes, arrays=arrays, locks=locks, findings=tuple(explanation.findings(told.result, arrays, locks)))
+    notes = tuple(one for one in explained.notes if not one.startswith("warning: the timeline"))
+    locks = tuple(replace(one, name=naming.name("lock", one.name)) for one in explained.locks)
+    explained = replace(explained, notes=notes, arrays=arrays, locks=locks, findings=tuple(explanation.findings(explained.result, arrays, locks)))
     if naming.is_anonymous:
-        told = replace(told, notes=(), outcomes=tuple(replace(one, why="") for one in told.outcomes))
-    return told, ""
+        explained = replace(explained, notes=(), outcomes=tuple(replace(one, why="") for one in explained.outcomes))
+    return explained, ""
 
 
-def _of_explanation(told: explanation.Explanation, naming: Naming) -> Iterator[Section]:
-    time_s = told.result.makespan_s
+def _of_explanation(explained: explanation.Explanation, naming: Naming) -> Iterator[Section]:
+    time_s = explained.result.makespan_s
     yield Section(
         "Where the time goes",
-        [figure_uri(explanation_figure.draw(told))],
-        [f"Speedup over its computing on one processor ({told.result.computing_s:.4g} s): {told.result.computing_s / time_s:.3g}.", *_without_queues(told)],
+        [figure_uri(explanation_figure.draw(explained))],
+        [f"Speedup over its computing on one processor ({explained.result.computing_s:.4g} s): {explained.result.computing_s / time_s:.3g}.", *_without_queues(explained)],
         columns=("mean over threads", "seconds", "share"),
-        rows=[(term, f"{value:.4g}", f"{value / time_s:.1%}") for term, value in told.terms],
+        rows=[(term, f"{value:.4g}", f"{value / time_s:.1%}") for term, value in explained.terms],
     )
-    drawn = figure.draw(told.arrays)
+    drawn = figure.draw(explained.arrays)
     yield Section(
         "Which memory costs it",
         [figure_uri(drawn)] if drawn else [],
         columns=("array", "pages", "placement", "seconds", "share", "faults", "fetches", "diffs", "most touched at"),
-        rows=[_array(one, told) for one in told.arrays[:MOST_ROWS]],
+        rows=[_array(one, explained) for one in explained.arrays[:MOST_ROWS]],
     )
-    if told.findings:
-        yield Section("What stands out", items=[f"{one}." for one in told.findings])
-    if told.outcomes:
+    if explained.findings:
+        yield Section("What stands out", items=[f"{one}." for one in explained.findings])
+    if explained.outcomes:
         yield Section(
             "What would help, each simulated",
             columns=("changed", "seconds", "times as fast", ""),
-            rows=[_outcome(one) for one in told.outcomes],
+            rows=[_outcome(one) for one in explained.outcomes],
         )
-    if told.notes:
-        yield Section("How far it holds", items=told.notes)
+    if explained.notes:
+        yield Section("How far it holds", items=explained.notes)
 
 
-def _without_queues(told: explanation.Explanation) -> Iterator[str]:
-    times = "; ".join(f"{what} {value_s:.4g} s" for what, value_s in told.baselines())
+def _without_queues(explained: explanation.Explanation) -> Iterator[str]:
+    times = "; ".join(f"{what} {value_s:.4g} s" for what, value_s in explained.baselines())
     if times:
         yield f"Without queues it would be: {times}. What it takes beyond the latter is waits for links, homes, locks and flags."
 
 
-def _array(one: explanation.Array, told: explanation.Explanation) -> Row:
+def _array(one: explanation.Array, explained: explanation.Explanation) -> Row:
     touch = one.touches[0] if one.touches else None
     place = f"{touch.place} {touch.text}" if touch else ""
-    figures = (f"{one.cost_s:.4g}", f"{one.cost_s / told.all_threads_s:.1%}", str(one.faults), str(one.fetches), str(one.diffs))
+    figures = (f"{one.cost_s:.4g}", f"{one.cost_s / explained.all_threads_s:.1%}", str(one.faults), str(one.fetches), str(one.diffs))
     return (one.title, str(one.pages), one.placement.replace("_", "-"), *figures, place)
 
 
@@ -277,8 +277,8 @@ def of_sweep(kept: Kept, naming: Naming) -> Page:
             why = run_result.why_extrapolated(one.result.extrapolated)
         rows.append((*(one.point.values.get(axis, "") for axis in axes), *times, why))
     left = len(kept.done) - len(rows)
-    told = [f"{len(kept.done)} points, {len(failed)} failed."] + ([f"The first {MOST_ROWS} are shown."] if left else [])
-    sections.append(Section("Points", sentences=told, columns=(*axes, "time, s", "speedup", ""), rows=rows))
+    summary = [f"{len(kept.done)} points, {len(failed)} failed."] + ([f"The first {MOST_ROWS} are shown."] if left else [])
+    sections.append(Section("Points", sentences=summary, columns=(*axes, "time, s", "speedup", ""), rows=rows))
     results = [one.result for one in kept.done if one.result is not None]
     answers = kept.answers()
     if len(answers) > MOST_SENTENCES:
@@ -298,8 +298,8 @@ def _threads(result: run_result.Run) -> Iterator[Section]:
         for thread, own in zip(result.threads, accounts, strict=True)
     ]
     shown = rows[:MOST_ROWS]
-    told = [f"The first {MOST_ROWS} of {len(rows)}."] if len(rows) > len(shown) else []
-    yield Section("Threads, seconds", sentences=told, columns=("thread", "node", *terms, "faults", "messages"), rows=shown)
+    summary = [f"The first {MOST_ROWS} of {len(rows)}."] if len(rows) > len(shown) else []
+    yield Section("Threads, seconds", sentences=summary, columns=("thread", "node", *terms, "faults", "messages"), rows=shown)
 
 
 def _how(result: run_result.Run) -> Iterator[Section]:
@@ -346,8 +346,8 @@ def parameters(platform: Path, naming: Naming) -> Iterator[Row]:
             continue
         # The first word of a source is its kind, not a name: measured, calibrated, assumed.
         kinds = [kind for kind in ("measured", "calibrated", "assumed", "inferred") if kind in source.lower()]
-        told = ", ".join(kinds) if naming.is_anonymous else source
-        yield name, one.get("value", ""), properties.get(f"{name}.standard-error", ""), told
+        origin = ", ".join(kinds) if naming.is_anonymous else source
+        yield name, one.get("value", ""), properties.get(f"{name}.standard-error", ""), origin
 
 
 def _again(results: Sequence[run_result.Run], naming: Naming) -> Iterator[Section]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sdsm.base import places
 from sdsm.base.children import CommandFailed, CommandRunner
-from sdsm.base.command_line import BAD_INPUT, BadInput, Parser, command, file_name, say, told, whole
+from sdsm.base.command_line import BAD_INPUT, BadInput, Parser, command, file_name, say, whole, with_reason
 from sdsm.base.output_file import csv_text, json_text, write_output
 from sdsm.base.run_result import why_extrapolated
 from sdsm.sweep import kept, parquet, slurm
@@ -72,7 +72,7 @@ def parser() -> argparse.ArgumentParser:
     where = p.add_mutually_exclusive_group()
     where.add_argument("--dask", type=address, metavar="tcp://HOST:PORT", help="simulate on the workers of this Dask scheduler, which have the same files at the same paths")
     where.add_argument("--slurm", type=whole(1, slurm.MOST_TASKS), metavar="TASKS", help="only write an array job, sweep.sbatch, of so many tasks (at most one for each point)")
-    p.add_argument("--part", type=told(part), metavar="K/N", help="simulate only the K-th of N parts, and write no table (what a task does)")
+    p.add_argument("--part", type=with_reason(part), metavar="K/N", help="simulate only the K-th of N parts, and write no table (what a task does)")
     p.add_argument("-q", "--quiet", action="store_true", help="no progress on stderr")
     return p
 
@@ -165,9 +165,9 @@ def swept(
     OSError."""
     done = simulate(_points(spec, folder, tell), folder / kept.RESULTS, here, jobs, tell)
     write_output(folder / "points.csv", csv_text(rows(done)))
-    told = kept.document(spec, done)
-    write_output(folder / kept.NAME, json_text(told))
-    return done, told["answers"]
+    document = kept.document(spec, done)
+    write_output(folder / kept.NAME, json_text(document))
+    return done, document["answers"]
 
 
 def _draw(spec: Spec, done: Sequence[Done], folder: Path) -> None:

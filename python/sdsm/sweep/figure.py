@@ -99,10 +99,10 @@ def draw(spec: Spec, done: Sequence[Done], x: str) -> Figure:
         axes.set_ylabel("predicted time, seconds")
         style.legend_below(axes)
     has_band = "uncertainty" in spec.axes
-    told = ["Median over seeds; bars from the least to the greatest."] if "seed" in spec.varied() else []
-    told += ["Bars: middle 90 % over the platform's uncertain costs."] if has_band else []
-    told += [style.HOLLOW] if any(map(_is_extrapolated, done)) else []
-    style.heading(figure, "Predicted time", " ".join(told))
+    notes = ["Median over seeds; bars from the least to the greatest."] if "seed" in spec.varied() else []
+    notes += ["Bars: middle 90 % over the platform's uncertain costs."] if has_band else []
+    notes += [style.HOLLOW] if any(map(_is_extrapolated, done)) else []
+    style.heading(figure, "Predicted time", " ".join(notes))
     return figure
 
 
@@ -166,10 +166,10 @@ def draw_heat(spec: Spec, done: Sequence[Done], x: str, y: str) -> Figure:
         axes.set_xlabel(x.removeprefix("set "), parse_math=False)
         axes.set_ylabel(y.removeprefix("set "), parse_math=False)
     figure.colorbar(places[0].collections[0], ax=places, label="predicted time, seconds")
-    told = "Median over seeds. " * ("seed" in spec.varied()) + "Dark: short. White: it failed."
-    told += f" Ring: {style.EXTRAPOLATED}" * any(map(_is_extrapolated, done))
+    notes = "Median over seeds. " * ("seed" in spec.varied()) + "Dark: short. White: it failed."
+    notes += f" Ring: {style.EXTRAPOLATED}" * any(map(_is_extrapolated, done))
     left = len(cells) - len(medians)
-    style.heading(figure, "Predicted time", told + f" {left} more combinations are in points.csv." * (left > 0))
+    style.heading(figure, "Predicted time", notes + f" {left} more combinations are in points.csv." * (left > 0))
     return figure
 
 

@@ -105,11 +105,11 @@ def read(folder: Path) -> Kept:
         source = load(folder / NAME, advice)
     except OSError as error:
         raise BadInput(f"{folder / NAME}: {unreadable(error, advice)}") from None
-    told = source.json if source.looks_like_json else None
-    if not isinstance(told, Mapping) or (told.get("format"), told.get("kind")) != (FORMAT, "sweep"):
+    document = source.json if source.looks_like_json else None
+    if not isinstance(document, Mapping) or (document.get("format"), document.get("kind")) != (FORMAT, "sweep"):
         source.refuse(1, "is not what this version of sdsm sweep writes. Sweep again")
     try:
-        found = msgspec.convert(told, _Document)
+        found = msgspec.convert(document, _Document)
     except msgspec.ValidationError as error:
         source.refuse(1, f"{error}. Sweep again")
     questions = tuple(Question(one.axis, one.what, one.end) for one in found.find)
@@ -118,11 +118,11 @@ def read(folder: Path) -> Kept:
     return Kept(spec, [_done(source, folder, one) for one in found.points])
 
 
-def _done(source: Text, folder: Path, told: _Point) -> Done:
-    point = Point(told.values, Path(told.trace), told.error)
-    if told.error or told.key is None:
-        return Done(point, None, told.error)
-    place = folder / RESULTS / f"{told.key}.json"
+def _done(source: Text, folder: Path, kept: _Point) -> Done:
+    point = Point(kept.values, Path(kept.trace), kept.error)
+    if kept.error or kept.key is None:
+        return Done(point, None, kept.error)
+    place = folder / RESULTS / f"{kept.key}.json"
     try:
         return Done(point, kept_result(place))
     except (OSError, UnicodeDecodeError, ReadError) as error:

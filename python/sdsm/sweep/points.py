@@ -46,8 +46,8 @@ class Point:
     @cached_property
     def key(self) -> str:
         """Hash of everything behind the result: simulator, contents of files, options."""
-        told = {axis: sha256(Path(value)) if is_file(axis) else value for axis, value in self.values.items() if axis != "trace"}
-        origin = {"simulator": sha256(places.PROGRAMS / "sdsm-simulate"), "trace": sha256(self.trace), "options": told}
+        options_used = {axis: sha256(Path(value)) if is_file(axis) else value for axis, value in self.values.items() if axis != "trace"}
+        origin = {"simulator": sha256(places.PROGRAMS / "sdsm-simulate"), "trace": sha256(self.trace), "options": options_used}
         return hashlib.sha256(json.dumps(origin, sort_keys=True).encode()).hexdigest()
 
 
@@ -96,7 +96,7 @@ def _check_names(spec: Path, axis: str, names: Sequence[str]) -> None:
     """Checks names, as tables and pictures name files without their folders."""
     same = [name for name in names if names.count(name) > 1]
     if same:
-        raise BadInput(f"{spec}: {axis}: two files are called {same[0]}, and results could not be told apart. Rename one")
+        raise BadInput(f"{spec}: {axis}: two files are called {same[0]}, and results would have one name. Rename one")
 
 
 def _check_file(spec: Path, name: str) -> None:

@@ -28,8 +28,8 @@ _FIND = re.compile(r"(\S+) at which (time|speedup) is (least|greatest)")
 def options() -> dict[str, str]:
     """Returns axes: options of `sdsm simulate` under their own names, with _ for -, and their value's name in --help; empty
     for those without one. Raises CommandFailed."""
-    told = CommandRunner().run([str(places.PROGRAMS / "sdsm"), "simulate", "--help"], TIME_LIMIT_S)
-    found = [match for line in told.splitlines() if (match := _OPTION.match(line))]
+    help_text = CommandRunner().run([str(places.PROGRAMS / "sdsm"), "simulate", "--help"], TIME_LIMIT_S)
+    found = [match for line in help_text.splitlines() if (match := _OPTION.match(line))]
     return {
         match[1].replace("-", "_"): match[2] or ""
         for match in found
@@ -53,7 +53,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Spec:
-    """file:    that told it.
+    """file:    where it is from.
     axes:    values by axis, in the file's order; a property of the platform as "set NAME".
     traces:  files; program: command line of which traces are made. One of both is empty.
     x:       axis to draw over; None: the first that has several numbers.

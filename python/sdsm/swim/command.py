@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from sdsm.base.command_line import BadInput, Parser, command, file_name, platform_name, say, told, whole
+from sdsm.base.command_line import BadInput, Parser, command, file_name, platform_name, say, whole, with_reason
 from sdsm.base.output_file import csv_text, write_output
 from sdsm.base.places import PLATFORMS, PROGRAMS, RESULTS
 from sdsm.base.progress import Progress
@@ -51,7 +51,7 @@ def numbers(least: int, most: int, count: int | None = None) -> Callable[[str], 
             raise ValueError(f"'{text}' is no list of {count or 'some'} ascending whole numbers from {least} to {most}")
         return tuple(parts)
 
-    return told(parse)
+    return with_reason(parse)
 
 
 def parser() -> argparse.ArgumentParser:

@@ -43,9 +43,9 @@ def text(lines: Sequence[Line], has_published: bool, folder: Path = FOLDER) -> s
     out = [f"{'optimisations':34} {'threads':>7} {'time s':>9} {'published':>9} {'error':>7}  {'':11}  steps differ by"]
     for line in lines:
         published = published_s(line, folder) if has_published else None
-        told = f"{published:9.2f} {100 * error(line, published):+6.1f}%" if published is not None else f"{'':9} {'':7}"
+        compared = f"{published:9.2f} {100 * error(line, published):+6.1f}%" if published is not None else f"{'':9} {'':7}"
         differ = f"{100 * line.unevenness:.2f}%" if line.few else ""
-        out.append(f"{line.variant.name:34} {line.threads:7} {line.time_s:9.2f} {told}  {line.use:11}  {differ}".rstrip())
+        out.append(f"{line.variant.name:34} {line.threads:7} {line.time_s:9.2f} {compared}  {line.use:11}  {differ}".rstrip())
     iterations = max((len(line.few.ends_s) - 1 for line in lines if line.few), default=0)
     out += ["", f"In the first {iterations} iterations, all threads:", f"{'optimisations':34} {'threads':>7} {'faults':>9} {'requests':>9} {'diffs':>9} {'messages':>9} {'MB':>8}"]
     for line in lines:
