@@ -1,69 +1,63 @@
 # `cmake --install build --prefix PREFIX`, and `pip install .`: bin/sdsm on PATH; what it calls in libexec/sdsm; platform files,
-# data and requirements in share/sdsm; the placement header in include/; manual pages and completions where others' lie. All of
-# it finds itself from where it stands, so PREFIX may move. `cmake --build build --target uninstall` takes away what was
-# installed last.
+# data and requirements in share/sdsm; the placement header in include/; documents, manual pages and completions where others'
+# lie. All of it finds itself from where it stands, so PREFIX may move. `cmake --build build --target uninstall` takes away what
+# was installed last.
 set(SDSM_HOME libexec/sdsm)
-set(SDSM_PROGRAM_TARGETS sdsm-trace sdsm-run sdsm-simulate sdsm-check sdsm-replay sdsm-costs microbench system_bench
-                         sdsm-trace-runtime sdsm-run-runtime)
-set(SDSM_WORKLOAD_TARGETS laplace fft sor lu mm swim epcc)
+set(programs sdsm-trace sdsm-run sdsm-simulate sdsm-check sdsm-replay sdsm-costs microbench system_bench
+             sdsm-trace-runtime sdsm-run-runtime)
+set(workloads laplace fft sor lu mm swim epcc)
+set(installed ${CMAKE_BINARY_DIR}/installed)
+set(manual ${CMAKE_BINARY_DIR}/manual/man/man1/sdsm.1.gz)
 
-# The launcher: for the build folder, for a prefix, for a virtual environment.
-set(SDSM_PLACES "programs=$here")
-set(SDSM_OWN_PYTHON "'${CMAKE_SOURCE_DIR}/.venv/bin/python'")
-set(SDSM_PACKAGE "'${CMAKE_SOURCE_DIR}/python'")
+set(SDSM_CHECKOUT ${CMAKE_SOURCE_DIR})
 configure_file(cmake/sdsm.in ${CMAKE_BINARY_DIR}/sdsm @ONLY USE_SOURCE_PERMISSIONS)
-set(SDSM_PLACES "prefix=\${here%/${SDSM_HOME}} prefix=\${prefix%/bin}\nprograms=$prefix/${SDSM_HOME}")
-set(SDSM_OWN_PYTHON "\"$prefix/bin/python3\"")
-set(SDSM_PACKAGE "\"$programs/python\"")
-if(SKBUILD)
-  set(SDSM_PACKAGE "-P -m sdsm")
-endif()
-configure_file(cmake/sdsm.in ${CMAKE_BINARY_DIR}/installed/sdsm @ONLY USE_SOURCE_PERMISSIONS)
-file(WRITE ${CMAKE_BINARY_DIR}/installed/version "${PROJECT_VERSION}\n")
+set(SDSM_CHECKOUT "")
+configure_file(cmake/sdsm.in ${installed}/sdsm @ONLY USE_SOURCE_PERMISSIONS)
+file(WRITE ${installed}/version "${PROJECT_VERSION}\n")
 
 # Manual pages and completions are of the commands' --help. Those in Python need their packages for it.
-if(SKBUILD)
-  set(SDSM_PYTHON ${Python3_EXECUTABLE})
-endif()
-find_program(SDSM_PYTHON NAMES python3 HINTS ${CMAKE_SOURCE_DIR}/.venv/bin NO_CMAKE_SYSTEM_PATH)
 find_program(SDSM_PYTHON NAMES python3 REQUIRED)
-file(GLOB_RECURSE python_sources CONFIGURE_DEPENDS python/*.py)
-add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/manual/man/man1/sdsm.1.gz
+set(python ${CMAKE_SOURCE_DIR}/.venv/bin/python3)
+if(SKBUILD OR NOT EXISTS ${python})
+  set(python $<IF:$<BOOL:${SKBUILD}>,${Python3_EXECUTABLE},${SDSM_PYTHON}>)
+endif()
+file(GLOB_RECURSE python_sources CONFIGURE_DEPENDS python/*.py .venv/installed-requirements.txt)
+add_custom_command(OUTPUT ${manual}
   COMMAND ${CMAKE_COMMAND} -E env SDSM_PROGRAMS=${CMAKE_BINARY_DIR} PYTHONDONTWRITEBYTECODE=1
-          ${SDSM_PYTHON} -m sdsm.manual ${CMAKE_BINARY_DIR}/manual
-  WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/python DEPENDS ${SDSM_PROGRAM_TARGETS} ${python_sources} VERBATIM)
-add_custom_target(product ALL DEPENDS ${CMAKE_BINARY_DIR}/manual/man/man1/sdsm.1.gz ${SDSM_WORKLOAD_TARGETS})
+          ${python} -m sdsm.manual ${CMAKE_BINARY_DIR}/manual
+  WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/python DEPENDS ${programs} ${python_sources} VERBATIM)
+add_custom_target(product ALL DEPENDS ${manual} ${workloads})
 
 # A prefix is written whole or not at all.
-foreach(target IN LISTS SDSM_PROGRAM_TARGETS SDSM_WORKLOAD_TARGETS)
+foreach(target IN LISTS programs workloads)
   list(APPEND built $<TARGET_FILE:${target}>)
 endforeach()
 install(CODE "
-  foreach(file IN ITEMS ${built} ${CMAKE_BINARY_DIR}/manual/man/man1/sdsm.1.gz)
+  set(built \"${built};${manual}\")
+  foreach(file IN LISTS built)
     if(NOT EXISTS \"\${file}\")
       message(FATAL_ERROR \"\${file} is not built, so nothing is installed. First: cmake --build ${CMAKE_BINARY_DIR} --target product\")
     endif()
   endforeach()")
 
-install(PROGRAMS ${CMAKE_BINARY_DIR}/installed/sdsm DESTINATION ${SDSM_HOME})
-install(PROGRAMS ${CMAKE_BINARY_DIR}/installed/sdsm DESTINATION bin)
-install(TARGETS ${SDSM_PROGRAM_TARGETS} RUNTIME DESTINATION ${SDSM_HOME} LIBRARY DESTINATION ${SDSM_HOME})
-install(TARGETS ${SDSM_WORKLOAD_TARGETS} RUNTIME DESTINATION ${SDSM_HOME}/workloads)
-install(FILES ${CMAKE_BINARY_DIR}/installed/version scripts/requirements.txt scripts/requirements-sweep.txt DESTINATION share/sdsm)
+install(PROGRAMS ${installed}/sdsm DESTINATION ${SDSM_HOME})
+install(PROGRAMS ${installed}/sdsm DESTINATION bin)
+install(TARGETS ${programs} RUNTIME DESTINATION ${SDSM_HOME} LIBRARY DESTINATION ${SDSM_HOME})
+install(TARGETS ${workloads} RUNTIME DESTINATION ${SDSM_HOME}/workloads)
+install(FILES ${installed}/version scripts/requirements.txt scripts/requirements-sweep.txt DESTINATION share/sdsm)
 install(DIRECTORY platforms calibration DESTINATION share/sdsm FILES_MATCHING PATTERN "*.xml" PATTERN "*.csv" PATTERN "file" EXCLUDE)
 install(DIRECTORY workloads/include/sdsm DESTINATION include FILES_MATCHING PATTERN "*.h" PATTERN "*.f90" PATTERN "*.c")
 install(DIRECTORY ${CMAKE_BINARY_DIR}/manual/ DESTINATION share)
-if(SKBUILD)
-  return() # the package goes where the wheel says, and pip takes away all of it
+if(SKBUILD) # the package itself goes where the wheel says
+  install(FILES python/__main__.py DESTINATION ${SDSM_HOME}/python)
+  return()
 endif()
 
+# `import sdsm`: a link on Debian's path of modules if the prefix is /usr.
 install(DIRECTORY python DESTINATION ${SDSM_HOME} PATTERN "__pycache__" EXCLUDE)
-# `import sdsm`: on Debian's path of modules if the prefix is /usr.
-install(CODE "
-  set(modules \"\${CMAKE_INSTALL_PREFIX}/lib/python3/dist-packages\")
-  file(MAKE_DIRECTORY \"\$ENV{DESTDIR}\${modules}\")
-  file(CREATE_LINK ../../../${SDSM_HOME}/python/sdsm \"\$ENV{DESTDIR}\${modules}/sdsm\" SYMBOLIC)
-  list(APPEND CMAKE_INSTALL_MANIFEST_FILES \"\${modules}/sdsm\")")
+file(MAKE_DIRECTORY ${installed}/modules)
+file(CREATE_LINK ../../../${SDSM_HOME}/python/sdsm ${installed}/modules/sdsm SYMBOLIC)
+install(FILES ${installed}/modules/sdsm DESTINATION lib/python3/dist-packages)
 install(DIRECTORY docs/ DESTINATION share/doc/sdsm/docs)
 install(FILES README.md CHANGELOG.md CONTRIBUTING.md LICENSE CITATION.cff DESTINATION share/doc/sdsm)
 install(FILES calibration/README.md DESTINATION share/doc/sdsm/calibration)

@@ -30,10 +30,7 @@ class Dispatcher(unittest.TestCase):
         for file in ("__main__.py", "sdsm/__init__.py"):
             shutil.copy(ROOT / "python" / file, self.root / "python" / file)
         self.sdsm = self.build / "sdsm"
-        filled = {
-            "SDSM_PLACES": "programs=$here", "PROJECT_VERSION": "4.5.6",
-            "SDSM_OWN_PYTHON": f"'{self.root}/.venv/bin/python'", "SDSM_PACKAGE": f"'{self.root}/python'",
-        }  # fmt: skip
+        filled = {"SDSM_CHECKOUT": str(self.root), "PROJECT_VERSION": "4.5.6"}
         self.sdsm.write_text(re.sub(r"@(\w+)@", lambda found: filled[found[1]], (ROOT / "cmake" / "sdsm.in").read_text()))
         self.sdsm.chmod(0o755)
         (self.root / "CMakeLists.txt").write_text("project(sdsm VERSION 4.5.6 LANGUAGES C CXX\n")

@@ -62,8 +62,9 @@ def test_the_two_commands_of_the_readme_pass_on_a_bare_debian(release):
 
 @pytest.mark.long
 @pytest.mark.parametrize("release", ["12", "13"])
-def test_the_debian_package_installs_and_works_on_a_bare_debian(release):
-    ended = call(SCRIPT, "--package", "--cache", CACHE / "debian", release)
+@pytest.mark.parametrize("kind", ["--package", "--pip"])
+def test_what_is_installed_works_on_a_bare_debian(release, kind):
+    ended = call(SCRIPT, kind, "--cache", CACHE / "debian", release)
     if ended.returncode == 77:
         pytest.skip(ended.stdout.strip())
     assert ended.returncode == 0, ended.stdout + ended.stderr

@@ -109,7 +109,7 @@ def desk(tmp_path: Path) -> Path:
 
 def environment() -> dict[str, str]:
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_"))}
-    return clean | {"PATH": f"{BUILD}:{clean['PATH']}", "PYTHONPATH": f"{ROOT}/python:{ROOT}/scripts:{ROOT}"}
+    return clean | {"PATH": f"{BUILD}:{clean['PATH']}", "PYTHONPATH": f"{ROOT}/python"}
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if any(b.info in ("sh", "python") for b in blocks(page))])

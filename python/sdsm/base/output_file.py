@@ -45,6 +45,12 @@ def check_outputs(outputs: Iterable[str | Path | None], inputs: Iterable[str | P
                 raise BadInput(f"{where}: would overwrite the input {source}. Name another file to write to")
 
 
+def check_figure(output: Path | None) -> None:
+    """Raises BadInput where a name tells no format of --plot."""
+    if output is not None and output.suffix not in (".png", ".svg", ".pdf"):
+        raise BadInput(f"--plot {output}: a figure's name ends in .png, .svg or .pdf")
+
+
 def utf8(text: str) -> str:
     """Returns text for people and files: bytes of names that are not UTF-8 become U+FFFD."""
     return text.encode(errors="surrogateescape").decode(errors="replace")

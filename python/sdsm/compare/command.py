@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from sdsm.base.command_line import BadInput, Parser, command, file_name, say, with_reason
-from sdsm.base.output_file import check_outputs, json_text, print_or_write
+from sdsm.base.output_file import check_figure, check_outputs, json_text, print_or_write
 from sdsm.compare.comparison import compare, document
 from sdsm.compare.table import csv_text, text
 from sdsm.plot.results import read_files
@@ -24,8 +24,6 @@ examples:
   sdsm compare good.json new.json --fail-above 5%           in a script: status 1 if times differ by more
 
 Exit status: 0 done, 1 a difference above --fail-above, or a file could not be written, 2 bad usage or input."""
-
-ENDINGS = (".png", ".svg", ".pdf")
 
 
 def share(given: str) -> float:
@@ -58,8 +56,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     if len(options.files) < 2:
         raise BadInput("one result has nothing to be compared with. Name two or more")
-    if options.plot is not None and options.plot.suffix not in ENDINGS:
-        raise BadInput(f"--plot {options.plot}: a figure's name ends in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}")
+    check_figure(options.plot)
     check_outputs([options.csv, options.json, options.plot], options.files)
     comparison = compare(read_files(options.files))
     if options.csv is not None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sdsm.base.children import CommandFailed
 from sdsm.base.command_line import BAD_INPUT, BadInput, Parser, command, file_name, platform_name, say, whole
-from sdsm.base.output_file import check_outputs, json_text, print_or_write
+from sdsm.base.output_file import check_figure, check_outputs, json_text, print_or_write
 from sdsm.explain.alternatives import PLACEMENTS, Layout, Point
 from sdsm.explain.start import Started
 
@@ -31,7 +31,6 @@ These mean the same as in `sdsm simulate`: --network, --memory-bound, --jitter, 
 --page-size, --prefetch, --max-memory.
 Exit status: 0 done, 1 the run failed, 2 bad usage or input."""
 
-ENDINGS = (".png", ".svg", ".pdf")
 #: Options of `sdsm simulate` with a value, which are passed on unchanged.
 HANDED_ON = (
     "--memory-bound", "--network", "--jitter", "--seed", "--atomics", "--region", "--protocol", "--page-size", "--prefetch", "--max-memory",
@@ -81,8 +80,7 @@ def _point(options: argparse.Namespace) -> Point:
 def main(arguments: list[str] | None = None) -> int:
     """Returns the exit status."""
     options = parser().parse_args(arguments)
-    if options.plot is not None and options.plot.suffix not in ENDINGS:
-        raise BadInput(f"--plot {options.plot}: a figure's name ends in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}")
+    check_figure(options.plot)
     inputs = [options.trace, options.platform, *([options.sequential_trace] if options.sequential_trace else [])]
     check_outputs([options.json, options.plot], [str(one) for one in inputs])
     with tempfile.TemporaryDirectory(prefix="sdsm-explain-") as folder:

@@ -9,6 +9,7 @@ from pathlib import Path
 from elftools.common.exceptions import ELFError
 from elftools.elf.constants import P_FLAGS, SH_FLAGS
 from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
 
 from sdsm.explain.source import demangled, is_newer
 
@@ -70,6 +71,6 @@ def _symbols(elf: ELFFile) -> Iterator[Variable]:
     """What has a size and lies in a section that the program writes."""
     written = {number for number, one in enumerate(elf.iter_sections()) if one["sh_flags"] & SH_FLAGS.SHF_WRITE}
     table = elf.get_section_by_name(".symtab")
-    for symbol in table.iter_symbols() if table else ():
+    for symbol in table.iter_symbols() if isinstance(table, SymbolTableSection) else ():
         if symbol["st_size"] and symbol["st_shndx"] in written and symbol["st_info"]["type"] != "STT_TLS":
-            yield Variable(symbol.name.partition("@")[0], symbol["st_value"], symbol["st_value"] + symbol["st_size"])
+            yield Variable(symbol.name, symbol["st_value"], symbol["st_value"] + symbol["st_size"])

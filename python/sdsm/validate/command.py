@@ -217,7 +217,7 @@ def _write(done: Mapping[str, Done], results: Path) -> None:
             agreement: Any = epcc.agreement(made.rows)
             summary["epcc"] = {"rows": directives, "agreement": vars(agreement)}
             text.append(f"EPCC's directives on the emulated cluster: overheads that the program printed\n{epcc.text(made.rows)}\n")
-            write_output(results / "epcc.csv", epcc.comma_separated(directives))
+            write_output(results / "epcc.csv", tables.comma_separated(directives))
     write_output(results / "validation.json", json_text(summary))
     write_output(results / "tables.txt", "\n".join(text))
     print("\n".join(text), flush=True)

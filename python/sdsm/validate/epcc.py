@@ -11,7 +11,7 @@ from typing import Any
 
 from sdsm.base import accounts, run_result
 from sdsm.base.children import CommandRunner
-from sdsm.base.output_file import aligned, csv_text, write_output
+from sdsm.base.output_file import aligned, write_output
 from sdsm.readers import epcc
 from sdsm.readers.text import Text
 from sdsm.validate.measure import Cluster
@@ -210,11 +210,6 @@ def document(rows: Sequence[Row]) -> list[dict[str, Any]]:
         }
         for row in rows
     ]
-
-
-def comma_separated(rows: Sequence[dict[str, Any]]) -> str:
-    """Returns CSV without the lists of single runs."""
-    return csv_text(rows, [name for name, value in rows[0].items() if not isinstance(value, list)] if rows else ())
 
 
 def draw(folder: Path, nodes: Sequence[int], to: Path) -> None:

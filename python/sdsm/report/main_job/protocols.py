@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sdsm.base.children import CommandFailed, CommandRunner
-from sdsm.base.output_file import write_output
 from sdsm.base.published import FOLDER
 from sdsm.report.main_job.plan import FIRST_SEED, Configuration, Layout, SimulationRun, sequential_time_s
-from sdsm.report.main_job.simulation import TIME_LIMIT_S, parse_result
+from sdsm.report.main_job.simulation import TIME_LIMIT_S, kept
 
 TABLE = "protocols.csv"
 IMPLEMENTATION = 4
@@ -72,14 +71,10 @@ def simulate(
     run = SimulationRun(configuration, FIRST_SEED, sequential_time_s(configuration.program, IMPLEMENTATION, published))
     key = (configuration.program, IMPLEMENTATION, layout.nodes, protocol, own.name)
     path = folder / f"{configuration.name}-{protocol}.json"
-    path.unlink(missing_ok=True)
     try:
-        text = runner.run(run.command(build / "sdsm", trace, own, protocol), TIME_LIMIT_S)
-        makespan_s = parse_result(text, layout).makespan_s
+        makespan_s = kept(run.command(build / "sdsm", trace, own, protocol), layout, path, runner).makespan_s
     except CommandFailed as error:
         return ProtocolRow(*key, f"refused: {error}" if error.status == 2 else str(error))
-    folder.mkdir(parents=True, exist_ok=True)
-    write_output(path, text)
     sequential_s = sequential_time_s(configuration.program, 0, published)
     return ProtocolRow(*key, "done", makespan_s, sequential_s / makespan_s)
 

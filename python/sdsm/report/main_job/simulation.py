@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,10 +63,14 @@ def simulate(
     run: SimulationRun, build: Path, trace: Path, platform: Path, folder: Path, runner: CommandRunner
 ) -> Result:
     """Runs one simulation and leaves its JSON in `folder`. Raises CommandFailed or Stopped; then no JSON is left."""
-    path = folder / f"{run.name}.json"
+    return kept(run.command(build / "sdsm", trace, platform), run.configuration.layout, folder / f"{run.name}.json", runner)
+
+
+def kept(command: Sequence[str], layout: Layout, path: Path, runner: CommandRunner) -> Result:
+    """Runs the command of a simulation on that layout and leaves its JSON at `path`. Raises as simulate() does."""
     path.unlink(missing_ok=True)
-    text = runner.run(run.command(build / "sdsm", trace, platform), TIME_LIMIT_S)
-    result = parse_result(text, run.configuration.layout)
-    folder.mkdir(parents=True, exist_ok=True)
+    text = runner.run(command, TIME_LIMIT_S)
+    result = parse_result(text, layout)
+    path.parent.mkdir(parents=True, exist_ok=True)
     write_output(path, text)
     return result

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sdsm.base.children import CommandFailed, CommandRunner
-from sdsm.base.output_file import write_output
 from sdsm.base.places import PLATFORMS
 from sdsm.base.published import FOLDER, calibration_value
 from sdsm.microbench.command import Layout
 from sdsm.report.main_job.plan import FFT_POINTS, FIRST_SEED, Configuration, SimulationRun
-from sdsm.report.main_job.simulation import TIME_LIMIT_S, parse_result
+from sdsm.report.main_job.simulation import kept
 
 TABLE = "v1280.csv"
 PROGRAM, IMPLEMENTATION = "fft", 2
@@ -46,17 +45,12 @@ def simulate(
     layout = configuration.layout
     run = SimulationRun(configuration, FIRST_SEED, one_thread_s(published))
     row = (PROGRAM, IMPLEMENTATION, layout.threads, run.sequential_time_s)
-    path = folder / f"{configuration.name}.json"
-    path.unlink(missing_ok=True)
     command = run.command(build / "sdsm", trace, PLATFORMS / "v1280.xml", "hardware")
     try:
-        text = runner.run(command, TIME_LIMIT_S)
-        makespan_s = parse_result(text, layout).makespan_s
+        result = kept(command, layout, folder / f"{configuration.name}.json", runner)
     except CommandFailed as error:
         return HardwareRow(*row, str(error))
-    folder.mkdir(parents=True, exist_ok=True)
-    write_output(path, text)
-    return HardwareRow(*row, "done", makespan_s)
+    return HardwareRow(*row, "done", result.makespan_s)
 
 
 def text(rows: list[HardwareRow]) -> str:
