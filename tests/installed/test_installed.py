@@ -208,9 +208,14 @@ def test_each_of_the_three_builds_makes_all_that_is_installed():
     assert listed is not None
     wanted = {str(Path(file).relative_to(BUILD)) for file in listed[1].split(";")}
     assert len(wanted) > 15
+    manual = {"manual/man/man1/sdsm.1.gz"}  # -t inputs tells of no custom command's output
     for targets in (reproduce[1].split(), ["all"]):  # the other two build all
-        made = subprocess.run(["ninja", "-C", BUILD, "-t", "inputs", *targets], capture_output=True, text=True, check=True).stdout
-        assert wanted - {line.removeprefix(f"{BUILD}/") for line in made.splitlines()} == set()
+        made, commands = (
+            subprocess.run(["ninja", "-C", BUILD, "-t", tool, *targets], capture_output=True, text=True, check=True).stdout
+            for tool in ("inputs", "commands")
+        )
+        assert wanted - {line.removeprefix(f"{BUILD}/") for line in made.splitlines()} <= manual
+        assert "-m sdsm.manual" in commands
 
 
 def test_nothing_is_installed_from_a_build_that_lacks_something(tmp_path):

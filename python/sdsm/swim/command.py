@@ -147,7 +147,7 @@ def calibrate(options: argparse.Namespace, published: Path) -> int:
         cost_us = fitted(time_s, calibrated_s(published), 20.0, 60.0)
     print(
         f"message_fixed {cost_us:.2f} us. Write it into {jiajia_alpha.ASSUMED}, then:\n"
-        "python3 -m sdsm.calibrate.jiajia_alpha -o platforms/jiajia-alpha.xml"
+        "PYTHONPATH=python python3 -m sdsm.calibrate.jiajia_alpha -o platforms/jiajia-alpha.xml"
     )
     return 0
 
