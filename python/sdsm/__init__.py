@@ -26,7 +26,7 @@ __all__ = [
     "compare", "explain", "load", "run", "simulate", "sweep", "trace",
 ]  # fmt: skip
 
-# sdsm.sweep is the function, although a folder has the same name: a folder is bound when it is first imported, and so not later.
+# sdsm.sweep is the function, although a folder has the same name: a folder is bound at its first import, and not again.
 for _name in __all__:
     if (Path(__file__).parent / _name).is_dir():
         importlib.import_module(f"sdsm.{_name}")
@@ -34,7 +34,7 @@ for _name in __all__:
 
 
 def __getattr__(name: str) -> Any:
-    """Imports the functions when the first is asked for: they need pandas, which no command does."""
+    """Imports the functions at their first use: they need pandas, which no command does."""
     if name not in __all__:
         raise AttributeError(f"module 'sdsm' has no attribute '{name}'")
     try:

@@ -1,4 +1,4 @@
-"""python -m sdsm NAME ...: as `sdsm NAME ...`."""
+"""python -m sdsm NAME ... does the same as `sdsm NAME ...`."""
 
 from sdsm.base.command_line import run
 

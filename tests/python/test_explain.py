@@ -198,7 +198,7 @@ def test_without_debug_information_arrays_have_addresses_and_symbols(tmp_path, c
     assert main([str(trace), "-q", "-p", "p3-score", "-n", "4", "--no-gains"]) == 0
     printed = capsys.readouterr().out
     assert re.search(r"heap #1 \(256\.0 KiB, bare\+0x[0-9a-f]+\)", printed) and re.search(r"touched at bare\+0x[0-9a-f]+: 5120 reads", printed)
-    assert "bare has no debug information, so lines are told by address" in printed
+    assert "bare has no debug information, so lines are given by address" in printed
 
 
 def test_costs_of_memory_sum_to_faults_and_diffs_of_the_account():
@@ -449,10 +449,10 @@ def test_lines_of_a_program_that_was_built_again_are_not_told(tmp_path, capsys):
     assert main(arguments) == 0
     printed = capsys.readouterr().out
     assert "planted.c:" not in printed
-    assert "planted has changed since it was traced, so its lines are not told" in printed
+    assert "planted has changed since it was traced, so its lines are not shown" in printed
     program.unlink()
     assert main(arguments) == 0
-    assert f"{program} is not here, so its lines are not told" in capsys.readouterr().out
+    assert f"{program} is not here, so its lines are not shown" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ def answered(question: Question, draws: bool = True) -> Iterator[tuple[str, Path
                     write_output(path, style.drawing(figure, "svg"))
 
             patch.setattr(style, "write_figure", shown)
-            assert importlib.import_module(f"sdsm_{command}.command").main(arguments) == 0
+            assert importlib.import_module(f"sdsm.{command}.command").main(arguments) == 0
         yield printed.getvalue(), next((path for path in folder.rglob("*.svg") if _is_shown(path, question)), None)
 
 

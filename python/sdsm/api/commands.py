@@ -36,13 +36,13 @@ def trace(program: Name | Sequence[Name], output: Name, threads: int, **options:
     Raises BadInput, RunFailed.
     """
     _called("trace", ["-n", text(threads), "-o", text(output), *words(options, ("quiet",)), "--", *_command_line(program)])
-    told, _ = _called("trace info", [text(output), "--json", "-"])
-    return Trace(Path(output), json.loads(told))
+    info, _ = _called("trace info", [text(output), "--json", "-"])
+    return Trace(Path(output), json.loads(info))
 
 
 def simulate(trace: Name, platform: Name, nodes: int, threads_per_node: int = 1, *, pages: bool = False, **options: Any) -> Result:
-    """Plays a trace on a platform: a file, or the name of one of sdsm's own. pages: whether to tell what each page cost each
-    thread. Raises BadInput, RunFailed."""
+    """Plays a trace on a platform: a file, or the name of one of sdsm's own. pages: whether to return each page's costs for
+    each thread. Raises BadInput, RunFailed."""
     layout = ["-p", text(platform), "-n", text(nodes), "-t", text(threads_per_node)]
     return _result("simulate", [text(trace), *layout], options, pages, ())
 
@@ -54,8 +54,8 @@ def run(program: Name | Sequence[Name], nodes: int, threads_per_node: int = 1, *
 
 
 def sweep(spec: Name | Mapping[str, Any], folder: Name, jobs: int | None = None, dask: str | None = None) -> Sweep:
-    """Simulates all that a file asks for, or a mapping of the same names, whose files are relative to the current folder.
-    What is done is kept in `folder`. dask: address of a scheduler. Raises BadInput; RunFailed if every point failed."""
+    """Simulates every point of a file, or of a mapping with the same names, whose files are relative to the current folder.
+    `folder` keeps finished points. dask: address of a scheduler. Raises BadInput; RunFailed if every point failed."""
     asked = spec_of(Path("the sweep"), dict(spec)) if isinstance(spec, Mapping) else read_spec(Path(spec))
     with sweeping.computer(dask, jobs) as (here, at_once):
         done, answers = sweeping.swept(asked, Path(folder), here, at_once, lambda line: None)
@@ -75,7 +75,7 @@ def explain(
     gains: bool = True,
     **options: Any,
 ) -> Explanation:
-    """Tells where a predicted time goes, what costs it and, with gains, what would help. Options are those of simulate().
+    """Explains a prediction: its time by term, the causes and, with gains, what would help. Options are those of simulate().
     Raises BadInput, RunFailed."""
     scale = {name: options.pop(name, None) for name in ("sequential_time", "sequential_trace", "compute_factor", "from_host_speed")}
     settings = words({"set": options.pop("set", None)})[1::2]
@@ -92,7 +92,7 @@ def explain(
 
 
 def compare(*results: Result | Name) -> Comparison:
-    """Holds results, or files of them, against the first. Raises BadInput."""
+    """Compares results, or files of them, with the first. Raises BadInput."""
     if len(results) < 2:
         raise BadInput("one result has nothing to be compared with. Give two or more")
     found = [one if isinstance(one, Result) else load(one) for one in results]
@@ -100,7 +100,7 @@ def compare(*results: Result | Name) -> Comparison:
 
 
 def load(file: Name) -> Result:
-    """What `sdsm simulate --json` or `sdsm run --json` wrote. Raises BadInput."""
+    """Reads the output of `sdsm simulate --json` or `sdsm run --json`. Raises BadInput."""
     try:
         source = read_text(text(file), NAME_A_RESULT)
     except OSError as error:
@@ -109,7 +109,7 @@ def load(file: Name) -> Result:
 
 
 def _called(command: str, arguments: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    """What the command printed, and what it said of that on stderr."""
+    """Returns what the command printed, and its messages on stderr."""
     notes: list[str] = []
     try:
         printed = CommandRunner().run([str(places.PROGRAMS / "sdsm"), *command.split(), *arguments], TIME_LIMIT_S, notes.append)

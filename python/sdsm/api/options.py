@@ -10,8 +10,8 @@ from sdsm.base.command_line import BadInput
 
 
 def words(options: Mapping[str, Any], taken: Collection[str] = ()) -> list[str]:
-    """True gives an option without a value; False and None give none. A list gives each value, a mapping each pair
-    as NAME=VALUE. taken: names that the caller gives itself. Raises BadInput."""
+    """Returns options as words. True gives an option without a value; False and None give none. A list gives each value, a
+    mapping each pair as NAME=VALUE. taken: names that the caller sets itself. Raises BadInput."""
     found: list[str] = []
     for name, value in options.items():
         if name in taken:
@@ -34,8 +34,8 @@ def _values(value: Any) -> list[str]:
 
 
 def text(value: Any) -> str:
-    """A number or a name as text. Raises BadInput for an empty one, which must not pass for one that is not given."""
-    told = os.fspath(value) if isinstance(value, str | os.PathLike) else str(value)
-    if not told:
+    """Returns a number or a name as text. Raises BadInput for an empty one, which must not pass for a missing one."""
+    word = os.fspath(value) if isinstance(value, str | os.PathLike) else str(value)
+    if not word:
         raise BadInput("a value is empty. Leave the argument out, or give one")
-    return told
+    return word

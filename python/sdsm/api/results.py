@@ -1,4 +1,4 @@
-"""What the functions return. Tables are data frames; times are in seconds, and their columns end in _s."""
+"""The functions' return types. Tables are data frames; times are in seconds, and their columns end in _s."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sdsm.readers.text import Text
 
 @dataclass(frozen=True)
 class Trace:
-    """A file that `sdsm trace` wrote; it goes wherever its name would. info: what `sdsm trace info --json` tells."""
+    """A file of `sdsm trace`; it goes wherever its name would. info: the output of `sdsm trace info --json`."""
 
     path: Path
     info: Mapping[str, Any] = field(repr=False)
@@ -41,8 +41,8 @@ class Trace:
 
 @dataclass(frozen=True)
 class Result:
-    """What `sdsm simulate` predicts or `sdsm run` measures. name: of its file, or what was called; text: the JSON;
-    printed: by the program; notes: what the command says of it."""
+    """A prediction of `sdsm simulate` or a measurement of `sdsm run`. name: of its file, or of the program; text: the JSON;
+    printed: by the program; notes: the command's messages about it."""
 
     name: str
     text: str = field(repr=False)
@@ -55,19 +55,19 @@ class Result:
 
     @cached_property
     def values(self) -> run_result.Run:
-        """Typed, as the commands themselves read it: a Simulation or a Native."""
+        """The typed result, as the commands themselves read it: a Simulation or a Native."""
         found: run_result.Run = run_result.read(Text(self.name, self.text), run_result.Simulation, run_result.Native)
         return found
 
     @cached_property
     def document(self) -> dict[str, Any]:
-        """All that it tells (docs/result-format.md)."""
+        """The whole JSON document (docs/result-format.md)."""
         found: dict[str, Any] = Text(self.name, self.text).json
         return found
 
     @property
     def makespan_s(self) -> float:
-        """Time of the measured region; of several runs, the median run's."""
+        """Time of the measured region; the median of several runs."""
         return self.values.makespan_s
 
     @cached_property
@@ -89,7 +89,7 @@ class Result:
         return pd.Series(times, name="makespan_s")
 
     def save(self, path: str | Path) -> None:
-        """As --json writes it. Raises OSError."""
+        """Writes the JSON, as --json does. Raises OSError."""
         write_output(Path(path), self.text)
 
 
@@ -101,7 +101,7 @@ def _row(thread: run_result.Thread) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Sweep:
-    """points: a row for each, as in points.csv; answers: to what the sweep asks, a sentence each."""
+    """points: a row for each, as in points.csv; answers: a sentence for each of the sweep's questions."""
 
     points: pd.DataFrame
     answers: tuple[str, ...]
@@ -110,7 +110,7 @@ class Sweep:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Where a predicted time goes, what costs it and what would help: as `sdsm explain` tells."""
+    """An explanation of a prediction, as by `sdsm explain`: its time by term, its causes, and what would help."""
 
     found: explanation.Explanation = field(repr=False)
 
@@ -136,7 +136,7 @@ class Explanation:
 
     @cached_property
     def alternatives(self) -> pd.DataFrame:
-        """What else was simulated; time_s is missing where that failed."""
+        """The other points that were simulated; time_s is missing where that failed."""
         rows = [
             {"what": one.alternative.what, "is_choice": one.alternative.is_choice, "time_s": one.time_s, "gain": one.gain}
             | {"extrapolated": one.is_extrapolated, "why_not": one.why}
@@ -160,7 +160,7 @@ def _plain(array: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Results beside each other, the first as the reference: as `sdsm compare` tells."""
+    """Results beside each other, the first as the reference, as by `sdsm compare`."""
 
     found: comparison.Comparison = field(repr=False)
 
@@ -186,7 +186,7 @@ class Comparison:
 
     @cached_property
     def counts(self) -> pd.DataFrame:
-        """Of all threads together: a row for each count, a column for each result, from 0."""
+        """Counts over all threads: a row for each count, a column for each result, from 0."""
         return _columns(self.found.counts)
 
     def __str__(self) -> str:

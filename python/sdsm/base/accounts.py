@@ -13,28 +13,28 @@ from dataclasses import dataclass
 
 from sdsm.base import run_result
 
-#: Of the measured time: terms below this part are too small for their ratio to matter.
+#: Terms below this part of the measured time are too small for a meaningful ratio.
 LARGE = 0.1
-#: How far a predicted term may be from the measured one, in parts of that.
+#: Largest acceptable error of a predicted term, in parts of the measured one.
 NEAR = 0.25
 
 
 def mean_over_threads(threads: Sequence[run_result.Thread]) -> dict[str, float]:
-    """Seconds by term, as `Thread.account_as_of_a_run_s()` names them: in the terms that a run can tell, with the same sum."""
+    """Seconds by term, as `Thread.account_as_of_a_run_s()` names them: the terms that a run can measure, with the same sum."""
     accounts = [thread.account_as_of_a_run_s() for thread in threads]
     terms = dict.fromkeys(term for one in accounts for term in one)
     return {term: math.fsum(one.get(term, 0.0) for one in accounts) / len(accounts) for term in terms}
 
 
 def medians(accounts_s: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """Of several runs of one program, or simulations with several seeds, term by term: they need not sum to any run's time."""
+    """Medians of each term over runs of one program, or over seeds of a simulation; they need not sum to any run's time."""
     terms = dict.fromkeys(term for one in accounts_s for term in one)
     return {term: statistics.median(one.get(term, 0.0) for one in accounts_s) for term in terms}
 
 
 @dataclass(frozen=True)
 class Term:
-    """Seconds of one term, mean over threads. time_s: what was measured in all."""
+    """Seconds of one term, mean over threads. time_s: the whole measured time."""
 
     name: str
     measured_s: float
@@ -43,7 +43,7 @@ class Term:
 
     @property
     def ratio(self) -> float | None:
-        """Of the predicted to the measured; None where nothing was measured."""
+        """Ratio of the predicted to the measured time; None if nothing was measured."""
         return self.predicted_s / self.measured_s if self.measured_s > 0 else None
 
     @property
@@ -56,7 +56,7 @@ class Term:
 
 
 def side_by_side(measured_s: Mapping[str, float], predicted_s: Mapping[str, float], time_s: float) -> tuple[Term, ...]:
-    """Every term that either has. time_s: what was measured in all."""
+    """Returns every term of either account. time_s: the whole measured time."""
     return tuple(
         Term(name, measured_s.get(name, 0.0), predicted_s.get(name, 0.0), time_s) for name in dict.fromkeys([*measured_s, *predicted_s])
     )

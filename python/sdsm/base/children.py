@@ -1,4 +1,4 @@
-"""Running the project's commands: bounded in time, stoppable, and failing with one line that says why."""
+"""Runs the project's commands: bounded in time, stoppable, and with a one-line reason for failure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sdsm.base.command_line import RunFailed
 
 
 class CommandFailed(RunFailed):
-    """A command did not do its work. The text is one line for a table: what happened, and the command's own reason.
+    """A command failed. The text is one line for a table: what happened, and the command's own reason.
 
     status: its exit status; None where it was not started or ended by itself. said: its own reason alone.
     """
@@ -24,11 +24,11 @@ class CommandFailed(RunFailed):
 
 
 class Stopped(RuntimeError):
-    """The command was ended, or not started, because the job was asked to stop."""
+    """The command was ended, or not started, because the job had to stop."""
 
 
 def clean_environment() -> dict[str, str]:
-    """This process's environment without OpenMP settings, which would change a traced program's schedule or threads."""
+    """Returns this process's environment without OpenMP settings, which would change a traced program's schedule or threads."""
     return {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_", "LD_PRELOAD"))}
 
 
@@ -41,8 +41,8 @@ class CommandRunner:
         self._stopped = False
 
     def run(self, command: Sequence[str], time_limit_s: float, tell: Callable[[str], None] | None = None) -> str:
-        """The command's stdout. Its stdin is empty; its process group is its own, so that a Ctrl-C reaches it only
-        through stop(). tell: is given each line that it said on stderr, if it ended well.
+        """Returns the command's stdout. Its stdin is empty; its process group is its own, so that a Ctrl-C reaches it
+        only through stop(). tell: receives each line of its stderr if it ended well.
 
         Raises CommandFailed if it cannot be started, exits other than 0 or takes longer than time_limit_s of wall
         time; Stopped after stop().
@@ -106,6 +106,6 @@ def _failure(returncode: int, stderr: str) -> CommandFailed:
     own = [line.removeprefix("sdsm: ") for line in lines if line.startswith("sdsm: ")]
     said = (own or lines or ["it said nothing"])[-1]
     how = f"ended by signal {-returncode}" if returncode < 0 else f"exit status {returncode}"
-    # What a program said that the command ran.
+    # Output of a program that the command ran.
     others = [line for line in lines if not line.startswith("sdsm: ")] if own else []
     return CommandFailed(f"{how}: {said}" + (f" (on stderr before: {others[-1]})" if others else ""), returncode, said)

@@ -30,11 +30,11 @@ class RunFailed(RuntimeError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """SIGTERM or SIGHUP has come. What cleans up behind Ctrl-C does so behind these, too."""
+    """SIGTERM or SIGHUP has come. Clean-up after Ctrl-C works after these, too."""
 
 
 class Parser(argparse.ArgumentParser):
-    """Tells a wrong command line in one line, with the command whose --help explains more, as the other commands do."""
+    """Reports a wrong command line in one line, with the command whose --help explains more, as the other commands do."""
 
     def __init__(self, prog: str, description: str, epilog: str) -> None:
         super().__init__(
@@ -50,12 +50,12 @@ class Parser(argparse.ArgumentParser):
         sys.exit(BAD_INPUT)
 
     def print_help(self, file: Any = None) -> None:
-        """argparse's own takes no notice of a full disk from Python 3.12 on."""
+        """Replaces argparse's own, which ignores a full disk from Python 3.12 on."""
         (file or sys.stdout).write(self.format_help())
 
 
 def file_name(text: str) -> Path:
-    """For add_argument(type=...): a variable that is not set must not pass for an option that is not given."""
+    """For add_argument(type=...): refuses an empty text, as an unset variable must not pass for a missing option."""
     if not text:
         raise argparse.ArgumentTypeError("the name is empty")
     return Path(text)
@@ -67,9 +67,9 @@ def nearest(name: str, known: Iterable[str]) -> list[str]:
 
 
 def platform_name(text: str) -> Path:
-    """For add_argument(type=...): a platform file, or the name of one of sdsm's own; platforms/file/ has the same rule. A
-    name without a folder that is neither is refused with the nearest one; whether there is a file in a folder, its reader
-    finds."""
+    """For add_argument(type=...): a platform file, or the name of one of sdsm's own; platforms/file/ has the same rule.
+    Refuses a name without a folder that is neither, with the nearest one; the reader checks whether a file in a folder
+    exists."""
     path = file_name(text)
     if path.exists() or "/" in text:
         return path
@@ -83,8 +83,8 @@ def platform_name(text: str) -> Path:
     )
 
 
-def told(parse: Callable[[str], Value]) -> Callable[[str], Value]:
-    """For add_argument(type=...): the text of parse()'s ValueError reaches the user."""
+def with_reason(parse: Callable[[str], Value]) -> Callable[[str], Value]:
+    """For add_argument(type=...): shows the text of parse()'s ValueError to the user."""
 
     def parsed(text: str) -> Value:
         try:
@@ -103,11 +103,11 @@ def whole(least: int, most: int) -> Callable[[str], int]:
             raise ValueError(f"'{text}' is not a whole number from {least} to {most}")
         return int(text)
 
-    return told(parse)
+    return with_reason(parse)
 
 
 def say(text: str) -> None:
-    """A line on stderr. What cannot be said changes nothing else."""
+    """Prints a line on stderr. If that fails, nothing else changes."""
     try:
         print(f"sdsm: {text}", file=sys.stderr, flush=True)
     except OSError:
@@ -115,7 +115,7 @@ def say(text: str) -> None:
 
 
 def command(main: Callable[[list[str] | None], int]) -> Callable[..., int]:
-    """Makes main(arguments) say why it failed and return the exit status that belongs to what it raises."""
+    """Makes main(arguments) print why it failed and return the exit status of its exception."""
 
     @functools.wraps(main)
     def status_of(arguments: list[str] | None = None) -> int:
@@ -123,7 +123,7 @@ def command(main: Callable[[list[str] | None], int]) -> Callable[..., int]:
             try:
                 return main(arguments)
             finally:
-                # A full disk behind stdout must not pass for success; nor behind --help, which ends by SystemExit.
+                # A full disk behind stdout is a failure; also behind --help, which ends by SystemExit.
                 sys.stdout.flush()
         except BadInput as error:
             say(str(error))
@@ -140,7 +140,7 @@ def command(main: Callable[[list[str] | None], int]) -> Callable[..., int]:
 
 
 def run(module: str) -> NoReturn:
-    """main() of the program: the module's, with closed streams opened and interruptions heeded from the start."""
+    """Runs the module's main() as the program's, with closed streams opened and interruptions handled from the start."""
     _open_closed_streams()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="surrogateescape")  # a name is printed as it is, UTF-8 or not
@@ -162,7 +162,7 @@ def run(module: str) -> NoReturn:
 
 
 def _refuse_another_version() -> int:
-    """An exit status: the caller says its version in the environment, and parts of two versions do not fit."""
+    """Returns an exit status: the caller puts its version in the environment, and parts of two versions do not fit."""
     caller, own = os.environ.get("SDSM_VERSION"), places.version()
     if not caller or caller == own:
         return DONE
@@ -170,14 +170,14 @@ def _refuse_another_version() -> int:
     return BAD_INPUT
 
 
-#: Of single options, by the module that is looked for.
+#: Texts for single options, by the missing module.
 _OPTIONAL = {"pyarrow": "pyarrow", "pyarrow.parquet": "pyarrow", "distributed": "distributed", "cloudpickle": "distributed"}
 
 
 def _missing(error: ModuleNotFoundError, module: str = "") -> int:
-    """module: the command's, which could not be imported. An exit status."""
-    if module and {"-h", "--help"} & set(sys.argv[1:]) and (told := description(module)):
-        print(f"usage: sdsm {Path(sys.argv[0]).name.removeprefix('sdsm-')} ...\n\n{told}")
+    """Returns an exit status for the command module `module`, which could not be imported."""
+    if module and {"-h", "--help"} & set(sys.argv[1:]) and (text := description(module)):
+        print(f"usage: sdsm {Path(sys.argv[0]).name.removeprefix('sdsm-')} ...\n\n{text}")
     optional = _OPTIONAL.get(error.name or "")
     advice = f"Install it: {sys.executable} -m pip install {optional}" if optional else places.how_to_get_packages()
     say(f"the Python package {optional or error.name} is missing. {advice}")
@@ -185,7 +185,7 @@ def _missing(error: ModuleNotFoundError, module: str = "") -> int:
 
 
 def description(module: str) -> str:
-    """The DESCRIPTION of a command's module that cannot be imported; empty if it has none."""
+    """Returns the DESCRIPTION of a command's module that cannot be imported; empty if it has none."""
     import ast  # takes longer to load than many a command does
 
     found = importlib.util.find_spec(module)
@@ -211,16 +211,17 @@ def _open_closed_streams() -> None:
 
 
 def _drop_what_is_unwritten(stream: IO[str]) -> None:
-    """So that the flush at exit does not fail again, and Python complain of it."""
+    """Keeps the flush at exit from failing again with a complaint of Python's."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
 
 
 def _not_written(error: OSError) -> int:
-    """Tells what could not be written: a file by its name (write_output() sees to that), else standard output.
+    """Reports the output that could not be written: a file by its name (write_output() sees to that), else standard
+    output.
 
-    Returns the exit status: 0 where whoever read standard output has read enough.
+    Returns the exit status: 0 if the reader of standard output has read enough.
     """
     if error.filename is None:
         _drop_what_is_unwritten(sys.stdout)

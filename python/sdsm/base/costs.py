@@ -1,4 +1,4 @@
-"""What messages, diffs and barriers cost, asked from `sdsm costs`: the simulator's own code answers (models/).
+"""Costs of messages, diffs and barriers, from `sdsm costs`: the simulator's own code computes them (models/).
 
 One process answers all questions, a line each way. It starts with the first question and ends with this process.
 """
@@ -26,7 +26,7 @@ class CostsFailed(RunFailed):
 
 
 class Sizes(msgspec.Struct, frozen=True):
-    """Payloads of a control message, a page, and the most of one message; bytes."""
+    """Payloads in bytes: a control message, a page, and the largest message."""
 
     control_bytes: int
     page_bytes: int
@@ -34,7 +34,7 @@ class Sizes(msgspec.Struct, frozen=True):
 
 
 class Frame(msgspec.Struct, frozen=True):
-    """Of Ethernet, bytes: the most payload, what is around it, the least on a wire."""
+    """Ethernet frames in bytes: largest payload, overhead, and least size on a wire."""
 
     payload: int
     overhead: int
@@ -48,8 +48,8 @@ class Diff(msgspec.Struct, frozen=True):
 
 
 class Message(msgspec.Struct, frozen=True):
-    """wire_bytes: what it takes of one wire, with its frames. idle_bytes: the bytes whose wire times add up until it has come
-    over an idle route, where each switch sends a frame on when it has it whole."""
+    """wire_bytes: size on one wire, with its frames. idle_bytes: bytes whose wire times sum to its time over an idle route,
+    where each switch forwards a frame when it has all of it."""
 
     bytes: int
     wire_bytes: int
@@ -57,7 +57,7 @@ class Message(msgspec.Struct, frozen=True):
 
 
 class Barrier(msgspec.Struct, frozen=True):
-    """One gather, a barrier from messages alone, and one scaled to what was measured; us."""
+    """One gather, a barrier from messages alone, and one scaled to a measurement; us."""
 
     layout: str
     gather_us: float
@@ -84,7 +84,7 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 class Asker:
-    """build: the folder of the built commands."""
+    """Asks `sdsm costs`. build: the folder of the built commands."""
 
     def __init__(self, build: Path) -> None:
         self.build = build
@@ -118,7 +118,7 @@ _asker = Asker(PROGRAMS)
 
 
 def use(build: Path) -> None:
-    """From the next question on, asks the command in this folder of built ones."""
+    """Asks the command in this folder from the next question on."""
     global _asker
     if build.resolve() != _asker.build.resolve():
         _asker = Asker(build)
@@ -149,7 +149,7 @@ def message(size: int, frame: Frame, links: int) -> Message:
 
 @cache
 def faults(protocol: str) -> tuple[Fault, ...]:
-    """Kinds of faults of a protocol. Raises CostsFailed for one that this sdsm does not know."""
+    """Returns the kinds of faults of a protocol. Raises CostsFailed for an unknown one."""
     return _asker.ask({"protocol": protocol}).faults
 
 
@@ -161,7 +161,7 @@ def fault_names() -> tuple[str, ...]:
 def barriers(
     shape: str, message_us: Mapping[str, float], measured_us: Mapping[Layout, float], layouts: Sequence[Layout]
 ) -> tuple[Barrier, ...]:
-    """message_us: wire, link and processor of a control message. measured_us: what is extrapolated from."""
+    """message_us: wire, link and processor of a control message. measured_us: the barrier to extrapolate from."""
     measured = {str(layout): time for layout, time in measured_us.items()}
     question = {"shape": shape, "message_us": message_us, "measured_us": measured, "layouts": [str(one) for one in layouts]}
     return _asker.ask({"barrier": question}).barriers

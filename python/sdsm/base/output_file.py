@@ -1,4 +1,4 @@
-"""Results as files: whole or not at all, as the commands written in C++ write theirs (commands/output.hpp)."""
+"""Writes results as files, whole or not at all, like the commands written in C++ (commands/output.hpp)."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from sdsm.base.command_line import BadInput
 
 
 def check_outputs(outputs: Iterable[str | Path | None], inputs: Iterable[str | Path] = ()) -> None:
-    """Raises BadInput where a file cannot be written for a reason that can be told before a run, as check_outputs() of
-    commands/output.hpp does: it is a folder or lies in none, is one of the inputs under whatever name, or takes two outputs.
+    """Raises BadInput before a run if a file cannot be written, as check_outputs() of commands/output.hpp does: it is a
+    folder or lies in none, is one of the inputs under any name, or takes two outputs.
 
     None is an output that is not wanted, "-" standard output. Folders that the command makes are not checked here.
     """
@@ -52,7 +52,7 @@ def check_figure(output: Path | None) -> None:
 
 
 def utf8(text: str) -> str:
-    """For people and files: bytes of names that are not UTF-8 become U+FFFD."""
+    """Returns text for people and files: bytes of names that are not UTF-8 become U+FFFD."""
     return text.encode(errors="surrogateescape").decode(errors="replace")
 
 
@@ -62,7 +62,7 @@ def json_text(document: Any, indent: int = 1) -> str:
 
 
 def write_output(path: Path, content: str | bytes) -> None:
-    """Writes a regular file by way of a part file beside it, so that a full disk leaves what was there before, or nothing.
+    """Writes a regular file through a part file beside it, so that a full disk leaves the old content, or nothing.
 
     Text becomes UTF-8. A link is followed; a device or a pipe is written to as it is. The folder must exist. Raises
     OSError whose filename is `path`.
@@ -73,7 +73,7 @@ def write_output(path: Path, content: str | bytes) -> None:
         if not _is_replaced(target):
             _write(target, data)
             return
-        # With the process's number, as the name alone could be that of an input.
+        # The process's number keeps the name from being that of an input.
         part = target.with_name(f"{target.name}.{os.getpid()}.part")
         try:
             _write(part, data)
@@ -82,12 +82,12 @@ def write_output(path: Path, content: str | bytes) -> None:
             part.unlink(missing_ok=True)
             raise
     except OSError as error:
-        # What fails while a file is closed has no name, and the part file's tells the user nothing.
+        # An error while a file is closed has no name, and the part file's would tell the user nothing.
         raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def print_or_write(path: Path, text: str) -> None:
-    """To standard output for "-". Raises OSError."""
+    """Writes text to a file, or to standard output for "-". Raises OSError."""
     if str(path) == "-":
         sys.stdout.write(text)
     else:
@@ -95,7 +95,8 @@ def print_or_write(path: Path, text: str) -> None:
 
 
 def csv_text(rows: Sequence[Mapping[str, Any]], columns: Sequence[str] = ()) -> str:
-    """With the columns given, or else those of the first row. Raises ValueError where a row has others than the first."""
+    """Returns rows as CSV, with these columns, or else those of the first row. Raises ValueError if a row has others than the
+    first."""
     out = io.StringIO()
     extras: Literal["ignore", "raise"] = "ignore" if columns else "raise"
     writer = csv.DictWriter(out, columns or list(rows[0] if rows else ()), extrasaction=extras, lineterminator="\n")
@@ -106,7 +107,7 @@ def csv_text(rows: Sequence[Mapping[str, Any]], columns: Sequence[str] = ()) -> 
 
 
 def aligned(rows: Sequence[Sequence[str]], left: Collection[int] = ()) -> list[str]:
-    """A table's lines. Columns stand two blanks apart, those whose numbers are in `left` to the left, others to the right."""
+    """Returns a table's lines. Columns are separated by two blanks; those whose numbers are in `left` are left-aligned."""
     widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
     lines = []
     for row in rows:
@@ -116,13 +117,14 @@ def aligned(rows: Sequence[Sequence[str]], left: Collection[int] = ()) -> list[s
 
 
 def _target(path: str | Path) -> str | Path:
-    """Where a link leads. The one behind /dev/stdout names a pipe by a text that is no file's name."""
+    """Returns a link's target. The link behind /dev/stdout names a pipe by a text that is no file's name."""
     target = os.path.realpath(path)
     return path if os.path.exists(path) and not os.path.exists(target) else target
 
 
 def _is_replaced(target: Path) -> bool:
-    """Raises OSError where a file is there that may not be written: to replace it would need its folder's leave alone."""
+    """Whether a file is replaced. Raises OSError for an existing file without write permission: replacing it would need only
+    its folder's."""
     try:
         mode = target.stat().st_mode
     except FileNotFoundError:

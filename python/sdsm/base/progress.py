@@ -11,7 +11,7 @@ from tqdm import tqdm
 
 
 def _columns(stream: TextIO) -> int:
-    """Width of the terminal; 80 where it tells none, as terminals under other programs may."""
+    """Width of the terminal; 80 if it reports none, as terminals under other programs may."""
     try:
         return os.get_terminal_size(stream.fileno()).columns or 80
     except OSError:
@@ -19,7 +19,7 @@ def _columns(stream: TextIO) -> int:
 
 
 class Progress:
-    """A known number of steps. Use as a context manager."""
+    """Counts a known number of steps. Use as a context manager."""
 
     def __init__(self, steps: int, stream: TextIO | None = None) -> None:
         self._stream = stream if stream is not None else sys.stderr
@@ -41,7 +41,7 @@ class Progress:
             self._bar.close()
 
     def begin(self, what: str) -> None:
-        """Names what is under way."""
+        """Names the current step."""
         if self._bar is not None:
             self._bar.set_description_str(what)
 

@@ -22,7 +22,7 @@ class PublishedDataError(BadInput):
 
 
 class Row(dict[str, str]):
-    """By column. place: "FILE:LINE"."""
+    """A row by column. place: "FILE:LINE"."""
 
     place = ""
 
@@ -86,7 +86,7 @@ def calibration_value(table: str, column: str, folder: Path = FOLDER, **wanted: 
 
 
 def number(row: Row, column: str) -> float:
-    """The field as a number, at least 0. Raises PublishedDataError if the column is absent or its field is none."""
+    """Returns the field as a number, at least 0. Raises PublishedDataError if the column is absent or its field is no number."""
     text = row[column]
     if not re.fullmatch(r"[0-9]{1,15}(\.[0-9]{1,15})?", text):
         raise PublishedDataError(f"{row.place}: {column} is {text[:40]!r}, not a number. Correct the published table.")

@@ -28,10 +28,10 @@ _EXTRAPOLATED = {
 
 
 def why_extrapolated(names: Iterable[str]) -> str:
-    """In words, what the platform lacks; empty if nothing is extrapolated."""
-    told = list(names)
-    lacking = [_EXTRAPOLATED.get(name, name) for name in told if name not in _OF_LAYOUT]
-    if of_layout := [words for name, words in _OF_LAYOUT.items() if name in told]:
+    """Describes what the platform lacks; empty if nothing is extrapolated."""
+    all_names = list(names)
+    lacking = [_EXTRAPOLATED.get(name, name) for name in all_names if name not in _OF_LAYOUT]
+    if of_layout := [words for name, words in _OF_LAYOUT.items() if name in all_names]:
         lacking.append(f"{' and '.join(of_layout)} of this layout")
     return f"extrapolated: the platform has no costs of {' and '.join(lacking)}" if lacking else ""
 
@@ -46,8 +46,8 @@ _Document = TypeVar("_Document", bound=msgspec.Struct)
 
 
 def read(source: Text, *accepted: type[_Document]) -> _Document:
-    """accepted: of Simulation, Native and Replay. Raises ReadError with file and line for what is none of them, or
-    contradicts itself."""
+    """Reads a result. accepted: of Simulation, Native and Replay. Raises ReadError with file and line for anything else, or
+    for a contradiction."""
     kinds = {_KINDS[kind][0]: kind for kind in accepted}
     advice = f"Give what {' or '.join(_KINDS[kind][1] for kind in accepted)} wrote"
     document = source.json if source.looks_like_json else None
@@ -96,9 +96,9 @@ def _refuse(source: Text, what: str, *path: str | int) -> NoReturn:
     source.refuse(source.json_line(*path), what)
 
 
-def _refuse_invalid(source: Text, told: str) -> NoReturn:
-    """told: what msgspec says, such as "Expected `int`, got `str` - at `$.threads[1].barriers`"."""
-    what, _, where = told.partition(" - at `$")
+def _refuse_invalid(source: Text, message: str) -> NoReturn:
+    """Raises the error for msgspec's `message`, such as "Expected `int`, got `str` - at `$.threads[1].barriers`"."""
+    what, _, where = message.partition(" - at `$")
     path = [int(step) if step.isdigit() else step for step in re.findall(r"\w+", where)]
     name = ".".join(map(str, path))
     _refuse(source, f"{name}{': ' if name else ''}{what}. Give the file as it was written", *path)

@@ -1,4 +1,4 @@
-"""Traces of the main job: made by `sdsm trace`, and kept as long as what made them is the same."""
+"""Makes the main job's traces by `sdsm trace`, and keeps them as long as their origin is the same."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TIME_LIMIT_S = 300.0
 
 
 class Traceable(Protocol):
-    """A program of workloads/ to trace. name: of the trace's file."""
+    """A program of workloads/ to trace. name: the trace file's."""
 
     @property
     def name(self) -> str: ...
@@ -28,7 +28,7 @@ class Traceable(Protocol):
 
 
 def program_path(build: Path, program: str) -> Path:
-    """Where the build puts a program of workloads/."""
+    """Returns the file of a program of workloads/ in the build."""
     return build / "workloads" / program
 
 
@@ -39,14 +39,14 @@ def _sha256(path: Path, size: int, modified_ns: int) -> str:
 
 
 def sha256(path: Path) -> str:
-    """Hash of a file's content. Raises OSError."""
+    """Returns the hash of a file's content. Raises OSError."""
     status = path.stat()
     return _sha256(path, status.st_size, status.st_mtime_ns)
 
 
 def origin(run: Traceable, build: Path) -> dict[str, Any]:
-    """All that a trace's content depends on: arguments, threads, and the hashes of the program, of the tracing command
-    and of the build's shared libraries (among them the run-time that takes libgomp's place).
+    """Returns everything that a trace's content depends on: arguments, threads, and the hashes of the program, of the
+    tracing command and of the build's shared libraries (among them the run-time that replaces libgomp).
 
     Raises CommandFailed if the program or the tracer has not been built.
     """
@@ -60,7 +60,7 @@ def origin(run: Traceable, build: Path) -> dict[str, Any]:
 
 
 class Tracer:
-    """Makes traces in `folder`. One at a time, with nothing else running: their compute times are measured."""
+    """Makes traces in `folder`, one at a time and with nothing else running, as their compute times are measured."""
 
     def __init__(self, build: Path, folder: Path, runner: CommandRunner, time_limit_s: float = TIME_LIMIT_S) -> None:
         self._build = build
@@ -72,7 +72,7 @@ class Tracer:
         return self._folder / f"{run.name}.trace"
 
     def is_kept(self, run: Traceable) -> bool:
-        """Whether a trace of the same origin lies there, whole. Raises CommandFailed as origin() does."""
+        """Whether a complete trace of the same origin exists. Raises CommandFailed as origin() does."""
         trace = self.path(run)
         try:
             record = json.loads(self._record(run).read_text(encoding="utf-8"))
@@ -81,10 +81,10 @@ class Tracer:
             return False
 
     def trace(self, run: Traceable) -> None:
-        """Makes the trace. Raises CommandFailed or Stopped; then no trace of this name is left."""
+        """Makes the trace. Raises CommandFailed or Stopped, and then leaves no trace of this name."""
         self._folder.mkdir(parents=True, exist_ok=True)
         trace = self.path(run)
-        # What lies there is of another origin: it must not be taken for this run's if tracing fails.
+        # An old trace of another origin must not pass for this run's if tracing fails.
         self._record(run).unlink(missing_ok=True)
         trace.unlink(missing_ok=True)
         made_from = origin(run, self._build)

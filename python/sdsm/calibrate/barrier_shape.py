@@ -1,4 +1,4 @@
-"""Which messages a cluster's barriers look like: flat (all to one process) or a tree.
+"""Decides whether a cluster's barriers are flat (all messages to one process) or a tree.
 
 The simulator uses the shape for layouts that were not measured (models/barrier_shape.hpp). It is chosen here, where three or more
 numbers of nodes were measured with as many threads on each. Each such layout is also left out and predicted from the others, as the
@@ -18,9 +18,9 @@ from sdsm.microbench.command import Layout
 SHAPES = ("flat", "tree")
 PROPERTY = "barrier.shape"
 LEAST_NODE_COUNTS = 3
-#: Difference of the Bayesian information criterion from which on it counts as evidence (Kass and Raftery: "positive").
+#: Least difference of the Bayesian information criterion that counts as evidence (Kass and Raftery: "positive").
 EVIDENCE = 2.0
-#: Of a barrier: no residual is known better.
+#: Least relative error of a barrier's residual.
 EXACT = 1e-6
 
 
@@ -35,20 +35,20 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A measured barrier (us) beside what each shape makes of it from the others."""
+    """A measured barrier (us) beside each shape's prediction from the others."""
 
     layout: Layout
     measured: float
     predicted: Mapping[str, float]
 
     def error(self, shape: str) -> float:
-        """Error of the logarithm, so that twice and half are equally wrong."""
+        """Logarithmic error, so that twice and half are equally wrong."""
         return math.log(self.predicted[shape] / self.measured)
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """shape: of SHAPES. kind: fitted, or assumed where the data cannot tell; how: one line for people."""
+    """shape: of SHAPES. kind: fitted, or assumed if the data cannot decide; how: one line for people."""
 
     shape: str
     kind: str
@@ -59,25 +59,25 @@ class Choice:
 def _asked(
     shape: str, message: Message, barriers: Mapping[Layout, float], layouts: Sequence[Layout]
 ) -> tuple[costs.Barrier, ...]:
-    told = {"wire": message.wire, "link": message.link, "processor": message.processor}
-    return costs.barriers(shape, told, barriers, layouts)
+    message_us = {"wire": message.wire, "link": message.link, "processor": message.processor}
+    return costs.barriers(shape, message_us, barriers, layouts)
 
 
 def extrapolated_us(shape: str, layout: Layout, message: Message, barriers: Mapping[Layout, float]) -> float:
-    """What the simulator takes for a barrier of a layout that is not in `barriers`, on the reference network."""
+    """Returns the simulator's barrier time for a layout that is not in `barriers`, on the reference network."""
     return _asked(shape, message, barriers, [layout])[0].extrapolated_us
 
 
 def messages_us(shape: str, layout: Layout, message: Message) -> float:
-    """What a barrier's messages take on the wire: no barrier is faster (CostModel::contradictions in models/costs.cpp)."""
+    """Returns the wire time of a barrier's messages: no barrier is faster (CostModel::contradictions in models/costs.cpp)."""
     bare = Message(message.wire, message.link, 0.0)
     depth = 1 if shape == "flat" else layout.nodes.bit_length() - 1
     return 3 * (_asked(shape, bare, {}, [layout])[0].gather_us + depth * message.wire)
 
 
 def choose(barriers: Mapping[Layout, Estimate], message: Message) -> Choice:
-    """The shape over whose model the measured barriers lie on a straight line, if the data tell the two apart; else flat. A
-    tree is none where its messages alone take longer than a measured barrier.
+    """Chooses the shape over whose model the measured barriers lie on a straight line, if the data decide; else flat. A
+    tree is excluded where its messages alone take longer than a measured barrier.
 
     A line a + b model, both at least 0, for each number of threads per node: a is what does not grow with the nodes, b what
     the barrier's messages cost beside those that the model knows. Residuals count in parts of the measured. Both shapes have as
@@ -115,14 +115,14 @@ def choose(barriers: Mapping[Layout, Estimate], message: Message) -> Choice:
     noise = math.fsum(((barriers[one.layout].standard_error or 0.0) / one.measured) ** 2 + EXACT**2 for one in left_out)
     evidence = len(left_out) * math.log((squares["flat"] + noise) / (squares["tree"] + noise))
     misfits = " and ".join(f"{math.sqrt(squares[shape] / len(usable)):.1%} ({shape})" for shape in SHAPES)
-    told = (
+    comparison = (
         f"{len(usable)} layouts are off a line over each shape's model by {misfits}, root mean square, "
         f"a difference of {abs(evidence):.1f} in BIC"
     )
     impossible = [one for one in usable if values[one] < messages_us("tree", one, message)]
     if impossible:
-        how = f"a tree's messages alone take longer than a barrier of {impossible[0]} does, though {told}"
+        how = f"a tree's messages alone take longer than a barrier of {impossible[0]} does, though {comparison}"
         return Choice("flat", "fitted", how, tuple(left_out))
     if abs(evidence) < EVIDENCE:
-        return Choice("flat", "assumed", f"the data do not tell it from a tree: {told}", tuple(left_out))
-    return Choice("tree" if evidence > 0 else "flat", "fitted", told, tuple(left_out))
+        return Choice("flat", "assumed", f"the data do not tell it from a tree: {comparison}", tuple(left_out))
+    return Choice("tree" if evidence > 0 else "flat", "fitted", comparison, tuple(left_out))

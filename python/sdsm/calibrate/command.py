@@ -15,7 +15,7 @@ from xml.etree.ElementTree import Element
 from sdsm import readers
 from sdsm.base import costs
 from sdsm.base.children import CommandRunner
-from sdsm.base.command_line import BadInput, Parser, command, file_name, platform_name, say, told, whole
+from sdsm.base.command_line import BadInput, Parser, command, file_name, platform_name, say, whole, with_reason
 from sdsm.base.output_file import check_outputs, json_text, print_or_write, utf8, write_output
 from sdsm.base.places import PLATFORMS, PROGRAMS
 from sdsm.base.published import FOLDER
@@ -90,7 +90,7 @@ def parser() -> argparse.ArgumentParser:
         "--plot", type=file_name, metavar="FOLDER", help="measured and simulated overlaid (calibration.svg, calibration-network.svg, .png)"
     )
     p.add_argument(
-        "--layout", type=told(layout), action="append", default=[], metavar="NxT",
+        "--layout", type=with_reason(layout), action="append", default=[], metavar="NxT",
         help="layout of files that tell none, and of EPCC runs with as many threads (default: one thread per node)",
     )  # fmt: skip
     p.add_argument(
@@ -120,7 +120,7 @@ def main(arguments: list[str] | None = None) -> int:
 def _published(options: argparse.Namespace) -> int:
     try:
         made = p3_score.platform(options.published)
-        told = dirty_page_report(published_equations(options.published))
+        text = dirty_page_report(published_equations(options.published))
         platform_check.check_text(options.build.resolve(), made.text, CommandRunner())
     except BadInput as error:
         raise BadInput(f"{'' if str(options.published) in str(error) else f'{options.published}: '}{error}") from None
@@ -130,7 +130,7 @@ def _published(options: argparse.Namespace) -> int:
         sys.stdout.write(made.text)
     else:
         write_output(options.output, made.text)
-        print(told)
+        print(text)
     if options.report is not None:
         tables = {
             source.rpartition(" [")[0]: "published table"
@@ -142,13 +142,13 @@ def _published(options: argparse.Namespace) -> int:
     return 0
 
 
-#: So many different numbers do not come out alike by chance.
+#: So many different numbers do not agree by chance.
 TELLING = 8
 
 
 def _contents(reading: Reading) -> list[object]:
-    """What tells a copy, which may be formatted otherwise, come through a pipe, or be a part of its file: each run's numbers, and
-    each round's samples of a quantity. Nothing of too few numbers to know a copy by."""
+    """Returns the contents by which a copy is recognised, although it may be formatted otherwise, come through a pipe, or be
+    a part of its file: each run's numbers, and each round's samples of a quantity. Data with too few numbers are left out."""
     runs: dict[int, list[Measurement]] = {}
     found: list[object] = []
     for m in reading.measurements:
@@ -250,7 +250,7 @@ def _measured(options: argparse.Namespace) -> int:
 
 
 def _fitted(options: argparse.Namespace, root: Element, network: Network, data: Data) -> Fit:
-    """Round trips that were taken under load, and are longer than a barrier or lock that was measured, are left out."""
+    """Fits the data. Round trips under load are left out if they are longer than a measured barrier or lock."""
 
     def of(chosen: Data) -> Fit:
         return fitting.fit(chosen, network, properties(root), links_of(root, network))
@@ -276,12 +276,12 @@ def _fitted(options: argparse.Namespace, root: Element, network: Network, data: 
         return replace(kept, notes=(*kept.notes, note))
 
 
-#: Above what a barrier's messages take on any reference network, so that no trial is refused; us.
+#: Above the messages of a barrier on any reference network, so that no trial is refused; us.
 TRIAL_US = 1e5
 
 
 def _as_on_reference(options: argparse.Namespace, root: Element, network: Network, fitted: Fit) -> Fit:
-    """With barriers and locks as on the reference network. What they were measured on are the links."""
+    """Converts barriers and locks, which were measured on the links, to the reference network."""
     of_trial = fitting.trial_of(fitted, TRIAL_US)
     if of_trial == fitted:
         return fitted
@@ -306,9 +306,9 @@ def _tell(
     notes: Sequence[str],
     files: dict[str, str],
 ) -> None:
-    told = report.document(fitted, fitted.parameters, str(options.base), files, rows, score, jitter, notes, network)
+    document = report.document(fitted, fitted.parameters, str(options.base), files, rows, score, jitter, notes, network)
     if options.report is not None:
-        print_or_write(options.report, json_text(told))
+        print_or_write(options.report, json_text(document))
     if str(options.report) != "-":
         links = [one for name, one in fitted.extras.items() if name.startswith("link.") and fitted.network_owner == "link"]
         print(report.table([*fitted.parameters, *links], rows))

@@ -90,7 +90,7 @@ class Equation:
 
     @property
     def rest_us(self) -> float:
-        """Measured time that the published costs leave unexplained."""
+        """Measured time minus the published costs."""
         return self.measured_us - self.compute_us - self.write_faults_us - self.read_faults_us - self.barrier_us
 
     @property
@@ -100,7 +100,7 @@ class Equation:
 
     @property
     def cost_rounding_us(self) -> float:
-        """How far the rounding of the published time can move cost_us."""
+        """Largest effect of the published time's rounding on cost_us."""
         return self.rounding_us / self.work.pages_written
 
 
@@ -144,7 +144,7 @@ def least_squares_us(equations: Sequence[Equation]) -> float:
 
 
 def least_squares_rounding_us(equations: Sequence[Equation]) -> float:
-    """How far the rounding of all published times together can move least_squares_us, us."""
+    """Largest effect of all published times' rounding on least_squares_us, us."""
     return sum(e.work.pages_written * e.rounding_us for e in equations) / sum(
         e.work.pages_written**2 for e in equations
     )

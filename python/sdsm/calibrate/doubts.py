@@ -1,5 +1,5 @@
-"""What in measured costs says that the machine did other work meanwhile, though the gate, which compares with those same
-measurements, passes."""
+"""Signs in measured costs that the machine did other work meanwhile. The gate cannot find these, as it compares with the same
+measurements."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from sdsm.calibrate.dirty_page import PAGE_BYTES
 from sdsm.calibrate.parameters import Parameter
 from sdsm.microbench.command import Layout, layout
 
-#: A standard error above this share of its value leaves a cost open by a factor of two within two errors.
+#: A larger share of standard error leaves a cost open by a factor of two within two errors.
 LARGE = 0.25
-#: Costs that are never close to nothing, so that a large error is no matter of a small value.
+#: Costs that are never close to zero, so that a large error is not due to a small value.
 MAIN = ("message.fixed", "message.per-byte")  # and those of a fault or a layout
-#: A machine of its own has a tenth or less.
+#: An otherwise idle machine has a tenth or less.
 NOISY = 0.3
 _REMEDY = "Measure again while nothing else runs, longer (sdsm microbench --over 30), or give the outputs of several sittings"
 
 
 def _layout(one: Parameter) -> Layout | None:
-    """Of barrier.NxT and lock.NxT."""
+    """Returns the layout of barrier.NxT and lock.NxT."""
     of = one.name.partition(".")[2]
     return layout(of) if re.fullmatch("[0-9]+x[0-9]+", of) else None
 
 
 def _is_open(one: Parameter, main: dict[str, Parameter]) -> bool:
-    """Whether its error is large beside its value; of the cost of a byte, beside a page's message."""
+    """Whether its error is large beside its value; for the cost of a byte, beside a page's message."""
     if one.standard_error is None:
         return False
     if one.name != "message.per-byte":
@@ -38,13 +38,14 @@ def _is_open(one: Parameter, main: dict[str, Parameter]) -> bool:
 
 
 def doubts(parameters: Sequence[Parameter]) -> Iterator[str]:
-    """A sentence for all that are uncertain, one for much noise, and one for each barrier that more nodes make cheaper."""
+    """Yields a sentence for all uncertain costs, one for much noise, and one for each barrier that gets cheaper with more
+    nodes."""
     measured = [one for one in parameters if one.kind != "assumed"]
     main = {one.name: one for one in measured if one.name.startswith((*MAIN, *(f"fault.{kind}" for kind in fault_names()))) or _layout(one) is not None}
     wide = [one for one in main.values() if _is_open(one, main)]
     if wide:
-        told = ", ".join(f"{one.name} is {one.value:.3g} {one.unit} with a standard error of {one.standard_error:.3g} {one.unit}" for one in wide)
-        yield f"measured too unevenly to predict from: {told}. {_REMEDY}"
+        listed = ", ".join(f"{one.name} is {one.value:.3g} {one.unit} with a standard error of {one.standard_error:.3g} {one.unit}" for one in wide)
+        yield f"measured too unevenly to predict from: {listed}. {_REMEDY}"
     for one in measured:
         if one.name == "noise.deviation" and one.value > NOISY:
             yield (

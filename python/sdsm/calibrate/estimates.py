@@ -29,13 +29,13 @@ import numpy as np
 #: r of successive samples beyond this many standard deviations of chance counts as correlation.
 CORRELATED = 1.645
 MOST_CORRELATION = 0.98
-#: Residuals below this part of a time are none: no clock tells more.
+#: Residuals below this part of a time are zero: no clock resolves more.
 EXACT = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """standard_error is None where nothing tells the spread. batches: how many were pooled."""
+    """standard_error is None if the spread is unknown. batches: number of pooled ones."""
 
     value: float
     standard_error: float | None
@@ -47,7 +47,7 @@ class Estimate:
         return Estimate(self.value * factor, error, self.samples, self.batches)
 
     def minus(self, other: Estimate) -> Estimate:
-        """Of independent estimates."""
+        """Difference of independent estimates."""
         return self._with(other, self.value - other.value, 1.0, 1.0)
 
     def over(self, other: Estimate) -> Estimate:
@@ -58,7 +58,7 @@ class Estimate:
         return self._with(other, ratio, 1 / other.value, ratio / other.value)
 
     def _with(self, other: Estimate, value: float, by_self: float, by_other: float) -> Estimate:
-        """An estimate of `value`, computed from both; by_self, by_other: its derivatives by either."""
+        """Returns an estimate of `value`, computed from both; by_self, by_other: its derivatives."""
         if self.standard_error is None or other.standard_error is None:
             error = None
         else:
@@ -68,8 +68,8 @@ class Estimate:
 
 
 def median(samples: Sequence[float]) -> Estimate:
-    """Of samples in their order, in their unit. One sample has no error. Raises ValueError for none."""
-    from scipy import stats  # not for all who import this: it takes half a second
+    """Median of samples in their order, in their unit. One sample has no error. Raises ValueError for none."""
+    from scipy import stats  # slow to import: half a second
 
     if not samples:
         raise ValueError("a median needs a sample")
@@ -91,7 +91,7 @@ def median(samples: Sequence[float]) -> Estimate:
 
 
 def _inflation(values: np.ndarray) -> float:
-    from scipy import stats  # not for all who import this: it takes half a second
+    from scipy import stats  # slow to import: half a second
 
     n = len(values)
     ranks = stats.rankdata(values)
@@ -107,7 +107,7 @@ def _inflation(values: np.ndarray) -> float:
 
 
 def pooled(estimates: Sequence[Estimate]) -> Estimate:
-    """Random-effects mean. Where a batch has no error, all weigh alike and their own spread, as of few, is the error.
+    """Random-effects mean. If a batch has no error, all weigh alike and their own spread, as of few, is the error.
 
     Raises ValueError for none.
     """
@@ -123,7 +123,7 @@ def pooled(estimates: Sequence[Estimate]) -> Estimate:
         error = float(x.std(ddof=1)) / math.sqrt(len(x)) * growth_of_few(len(x))
         return Estimate(float(x.mean()), error, samples, batches)
     errors = np.array([e.standard_error or 0.0 for e in estimates])
-    # In parts of the largest (a power of two, so nothing is rounded), as squares leave the range of numbers soon.
+    # In parts of the largest (a power of two, so nothing is rounded), as squares soon overflow.
     scale = 2.0 ** math.frexp(max(float(np.abs(x).max()), float(errors.max())))[1]
     x, v = x / scale, np.maximum(errors / scale, EXACT**2) ** 2
     w = 1 / v
@@ -149,8 +149,8 @@ def runs_of_equal_length(estimates: Sequence[Estimate]) -> Estimate:
 
 
 def growth_of_few(runs: int) -> float:
-    """By how much the error from the deviation of so many runs, two or more, grows as they tell it badly."""
-    from scipy import stats  # not for all who import this: it takes half a second
+    """Factor on the error from the deviation of a few runs, two or more, as they estimate it badly."""
+    from scipy import stats  # slow to import: half a second
 
     return float(stats.t.ppf(0.975, runs - 1) / stats.norm.ppf(0.975))
 
@@ -178,7 +178,7 @@ def line(counts: Sequence[float], xs: Sequence[float], ys: Sequence[float], erro
 
     Raises ValueError for fewer than two points, or for points that leave a coefficient open.
     """
-    from scipy import optimize  # not for all who import this: it takes half a second
+    from scipy import optimize  # slow to import: half a second
 
     if len(ys) < 2:
         raise ValueError("a line needs two points")
@@ -200,7 +200,7 @@ def line(counts: Sequence[float], xs: Sequence[float], ys: Sequence[float], erro
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Of a broken line: y = intercept + slope x for low <= x <= high, from `points` points."""
+    """A piece of a broken line: y = intercept + slope x for low <= x <= high, from `points` points."""
 
     low: float
     high: float
@@ -213,7 +213,7 @@ class Segment:
 
 LEAST_POINTS = 4
 MOST_SEGMENTS = 4
-#: Of more sizes than these every second one is taken, or every third, and so on.
+#: With more sizes than these, every second one is used, or every third, and so on.
 MOST_POINTS = 400
 
 

@@ -54,27 +54,27 @@ from sdsm.readers.microbench import (
 
 MESSAGE_COSTS = ("message.fixed", "message.per-byte")
 PER_BYTE = {f"{unit}/B": TIMES_US[unit] for unit in ("us", "ns", "ps")}
-#: Home pages that the last thread to come to a barrier wrote before.
+#: Number of home pages that the last thread to arrive at a barrier wrote before.
 DIRTY = re.compile(r"barrier\.dirty([1-9][0-9]{0,6})")
-#: The same of pages none of which lies beside another.
+#: Number of separate such pages.
 APART = re.compile(r"barrier\.apart([1-9][0-9]{0,6})")
-#: Runs of which the scatter of lines is known.
+#: Number of runs from which the scatter of lines is known.
 LEAST_LINES = 3
-#: Runs that a platform file may tell of a cost. Of more the first are told.
+#: Largest number of runs of a cost in a platform file; only the first are kept.
 LEAST_RUNS, MOST_RUNS = 3, 100
-#: Less is what the simulator's picoseconds and the digits of a file make.
+#: Smaller differences come from the simulator's picoseconds and the digits of a file.
 LEAST_MOVE_US = 1e-3
 #: Quantities with a parameter for each layout.
 BY_LAYOUT = ("barrier", "lock")
-#: What `sdsm simulate --jitter` takes.
+#: Largest value of `sdsm simulate --jitter`.
 MOST_JITTER = 2.0
 #: Home's share where no home was timed. Assumed.
 HOME_SHARE = 0.5
-#: What `sdsm replay` lets one thread of several compute, memory-bound, and tells the time of.
+#: Memory-bound computing of each thread in `sdsm replay`.
 MEMORY_BOUND_US = 1000.0
 
 
-#: Words of a release, how much longer than an empty one it takes, and where that stands.
+#: Words of a release, its time beyond an empty one, and the place of that number.
 Point = tuple[int, Estimate, tuple[str, ...]]
 
 
@@ -84,8 +84,8 @@ class CalibrationError(BadInput):
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Samples of one quantity from one file and layout, in microseconds; or a summary, for files that print no more.
-    rounds: of how many runs of equal length the samples are. burst: faults in a row, of which a sample is the mean."""
+    """Samples of one quantity from one file and layout, in microseconds; or a summary, for files that print no more. rounds:
+    number of equally long runs of these samples. burst: successive faults whose mean is a sample."""
 
     quantity: str
     layout: Layout
@@ -97,7 +97,7 @@ class Batch:
 
     @property
     def estimate(self) -> Estimate:
-        """Median; of several runs that of runs_of_equal_length."""
+        """Median; for several runs that of runs_of_equal_length."""
         if self.summary or self.rounds == 1:
             return self.summary or median(self.samples)
         return runs_of_equal_length([one.estimate for one in self.each_round()])
@@ -116,13 +116,13 @@ class Batch:
 
     @property
     def medians(self) -> list[float]:
-        """Of each run; none where the file has a summary."""
+        """Each run's median; empty where the file has a summary."""
         return [] if self.summary else [statistics.median(one.samples) for one in self.each_round()]
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """What homes of one file and layout took to serve pages."""
+    """Service times of pages at the homes of one file and layout."""
 
     layout: Layout
     pages: int
@@ -132,8 +132,8 @@ class Service:
 
 @dataclass(frozen=True)
 class Data:
-    """What was read, sorted by what it is good for. unused: what was read and says nothing about a platform. left_out: what
-    would say something wrong, and why. supposed: what files do not tell and was taken to be so."""
+    """The input, sorted by use. unused: readings that say nothing about a platform. left_out: misleading ones, and why.
+    supposed: assumptions about what files lack."""
 
     batches: tuple[Batch, ...]
     services: tuple[Service, ...]
@@ -144,9 +144,9 @@ class Data:
     supposed: tuple[str, ...] = ()
 
     def runs(self, found: Iterable[tuple[Batch, Sequence[float]]]) -> tuple[float, ...] | None:
-        """What a cost was in each run of all files, in one order for all costs: in a run of a file the mean over its layouts,
-        as costs are pooled over these. found: of each file and layout that gave the cost the values by run. None where a
-        run of any file of samples did not give it."""
+        """Returns a cost's value in each run of all files, in one order for all costs. A run's value is the mean over its
+        layouts, as costs are pooled over these. found: each file and layout that gave the cost, with values by run. None if
+        some run of a file of samples lacks it."""
         rounds: dict[str, int] = {}
         for batch in self.batches:
             if not batch.summary and rounds.setdefault(batch.file, batch.rounds) != batch.rounds:
@@ -160,13 +160,13 @@ class Data:
         return runs[:MOST_RUNS] if len(runs) >= LEAST_RUNS else None
 
     def medians(self, batches: Iterable[Batch]) -> tuple[float, ...] | None:
-        """runs() of a cost that is itself what the batches measured."""
+        """runs() for a cost that the batches themselves measured."""
         return self.runs((b, b.medians) for b in batches)
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A measured quantity that `sdsm replay` re-runs: `row` is its name there. parameters: what it was calibrated into."""
+    """A measured quantity that `sdsm replay` re-runs as `row`. parameters: those calibrated from it."""
 
     row: str
     layout: Layout | None
@@ -180,19 +180,18 @@ UNMEASURED_SHAPE = barrier_shape.Choice("flat", "assumed", "no barrier was measu
 
 @dataclass(frozen=True)
 class Fit:
-    """Parameters in the order of a platform file; times in us. covariance: of pairs of parameters that were fitted
-    together. notes: sentences that must reach the user, those of left_out (Data) among them. layouts: those that anything
-    was measured on."""
+    """Parameters in the order of a platform file; times in us. covariance: of pairs of parameters that were fitted together.
+    notes: sentences for the user, with those of left_out (Data). layouts: all that were measured."""
 
     parameters: tuple[Parameter, ...]
     checks: tuple[Check, ...]
     covariance: dict[tuple[str, str], float]
     notes: tuple[str, ...]
-    network: Network  # with what was measured of it
+    network: Network  # with its measured values
     extras: dict[str, Parameter] = field(default_factory=dict)
     barrier_shape: barrier_shape.Choice = UNMEASURED_SHAPE
-    curves: tuple[networks.Piece, ...] = ()  # of times over sizes, of which the network was fitted
-    network_owner: str = "reference"  # whose properties hold the network that was fitted: of this, or of the "link"
+    curves: tuple[networks.Piece, ...] = ()  # of times over sizes, from which the network was fitted
+    network_owner: str = "reference"  # prefix of the fitted network's properties: of this, or of the "link"
     layouts: tuple[Layout, ...] = ()
     left_out: tuple[str, ...] = ()
 
@@ -204,8 +203,8 @@ class Fit:
 
 
 def collect(readings: Sequence[Reading], layouts: Sequence[Layout] = (), oversubscribed: bool = False) -> Data:
-    """`layouts`: of files that tell none; an EPCC run of P threads gets the one with P threads, else Px1. oversubscribed:
-    whether layouts of more threads than the machine has processors count for costs that are one for all layouts.
+    """`layouts`: for files without one; an EPCC run of P threads gets the one with P threads, else Px1. oversubscribed:
+    whether layouts of more threads than the machine has processors count for costs that do not depend on the layout.
 
     Raises CalibrationError for a file of samples whose layout is not known.
     """
@@ -259,15 +258,17 @@ def collect(readings: Sequence[Reading], layouts: Sequence[Layout] = (), oversub
 
 
 def _processors(reading: Reading) -> float:
-    """Of the machine; infinite where they were not told or an emulated network lay between them, for which processors wait."""
+    """Number of the machine's processors; infinite if unknown, or if an emulated network lay between, for which processors
+    wait."""
     if any("emulated" in m.keys for m in reading.measurements):
         return math.inf
-    told = (setting.value for setting in reading.settings if setting.name == "processors")
-    return next((float(value) for value in told if isinstance(value, (int, float))), math.inf)
+    counts = (setting.value for setting in reading.settings if setting.name == "processors")
+    return next((float(value) for value in counts if isinstance(value, (int, float))), math.inf)
 
 
 def _oversubscribed(reading: Reading, batches: Sequence[Batch]) -> str:
-    """Which layouts must not count for the others, and why; empty for none. Raises CalibrationError where no other is left."""
+    """Describes which layouts must not count for the others, and why; empty for none. Raises CalibrationError if no other is
+    left."""
     count = _processors(reading)
     layouts = sorted({b.layout for b in batches})
     if not any(layout.threads > count for layout in layouts):
@@ -292,12 +293,12 @@ def _layout(m: Measurement, layouts: Sequence[Layout], file: str) -> Layout:
 
 
 def _epcc(reading: Reading, layouts: Sequence[Layout]) -> Iterable[Batch]:
-    """Overheads of BARRIER and LOCK/UNLOCK: one batch for each number of threads, all runs of the file pooled."""
+    """Yields overheads of BARRIER and LOCK/UNLOCK: one batch for each number of threads, all runs of the file pooled."""
     for construct, kind in (("BARRIER", "barrier"), ("LOCK/UNLOCK", "lock")):
         groups: dict[int, list[tuple[Measurement, Measurement | None]]] = {}
         times = {(m.run, m.quantity): m for m in reading.measurements if m.quantity.endswith(" time")}
         for m in reading.measurements:
-            # Of a run that prints a median, too, the mean alone: they are no two runs.
+            # Only the mean, where a run prints a median, too: they are not two runs.
             if m.quantity == f"{construct} overhead" and m.statistic == "mean" and "threads" in m.keys:
                 groups.setdefault(int(m.keys["threads"]), []).append((m, times.get((m.run, f"{construct} time"))))
         for threads, found in groups.items():
@@ -327,13 +328,13 @@ def _overhead(found: Sequence[tuple[Measurement, Measurement | None]], values: S
 
 
 class Base:
-    """What the base file says of a cost that no file measured, or nothing."""
+    """The base file's values for costs that no file measured."""
 
     def __init__(self, given: Mapping[str, str]) -> None:
         self._given = given
 
     def add(self, names: Iterable[str], parameters: list[Parameter]) -> bool:
-        """Adds all of `names` as assumed, or none if one is not given. Raises CalibrationError for what is no quantity."""
+        """Adds all of `names` as assumed, or none if one is missing. Raises CalibrationError for what is no quantity."""
         chosen = list(names)
         if not chosen or not all(name in self._given for name in chosen):
             return False
@@ -358,7 +359,7 @@ class Base:
 def fit(
     data: Data, base: Network, given: Mapping[str, str] = MappingProxyType({}), links: Network | None = None
 ) -> Fit:
-    """Every parameter that the data give, and the assumed ones that a platform file must hold.
+    """Fits every parameter that the data give, and adds the assumed ones that a platform file must have.
 
     base, given: reference network and properties of the base file. links: what its links are, where all are alike.
     Groups that no file measures (all faults, the message, all barriers, all locks) are the base's; of a group that was
@@ -395,7 +396,7 @@ def fit(
         _home_share(data, network, _fetch_error(network, rate, latency), parameters, fallback)
     else:
         _home_share(data, base, 0.0, parameters, fallback)
-    # Where a network alone was measured, the processors are the base's. Another machine's are no stand-in.
+    # If only a network was measured, the processors are the base's; another machine's must not replace them.
     if not is_reference:
         fallback.add(["noise.deviation"], parameters)
         fallback.add(["noise.duration"], parameters)
@@ -427,8 +428,8 @@ def fit(
 
 
 def as_on_reference(found: Fit, trial: Fit, simulated: Mapping[str, float]) -> Fit:
-    """Barriers and locks that were measured on the links, as they would be on the reference network, of which a platform
-    file tells them. simulated: what the simulator makes of `trial`'s on these links, us.
+    """Converts barriers and locks that were measured on the links to the reference network, for which a platform file
+    gives them. simulated: the simulator's times for `trial` on these links, us.
 
     Raises CalibrationError for one that is shorter than its messages.
     """
@@ -441,10 +442,10 @@ def as_on_reference(found: Fit, trial: Fit, simulated: Mapping[str, float]) -> F
         if parameter.value <= longer:
             nodes = parameter.name.partition(".")[2].partition("x")[0]
             latency = found.extras.get("link.latency")
-            told = f", whose latency of {latency.value:.4g} us is {latency.how} ({', '.join(latency.sources)})" if latency else ""
+            cause = f", whose latency of {latency.value:.4g} us is {latency.how} ({', '.join(latency.sources)})" if latency else ""
             raise CalibrationError(
                 f"{parameter.sources[0]}: {parameter.name} took {parameter.value:.4g} us, but its messages take {longer:.4g} us longer on "
-                f"these links{told}, than on the reference network. Give another measurement of the links: a round trip beside other "
+                f"these links{cause}, than on the reference network. Give another measurement of the links: a round trip beside other "
                 f"traffic is too long. If all of its threads ran on one node, give --layout 1x{nodes} instead"
             )
         how = f"{parameter.how}, less the {longer:.6g} us that messages take longer on these links than on the reference network"
@@ -453,20 +454,20 @@ def as_on_reference(found: Fit, trial: Fit, simulated: Mapping[str, float]) -> F
 
 
 def without_round_trips(data: Data) -> Data:
-    """The same without the round trips of bandwidth tests, which other traffic makes longer."""
+    """Returns the data without the round trips of bandwidth tests, which other traffic lengthens."""
     readings = (replace(r, measurements=tuple(m for m in r.measurements if not m.quantity.startswith(networks.ROUND_TRIP))) for r in data.readings)
     return replace(data, readings=tuple(readings))
 
 
 def trial_of(found: Fit, value_us: float) -> Fit:
-    """The same with another value of all measured barriers and locks."""
+    """Returns the fit with another value for all measured barriers and locks."""
     is_meant = {p.name for p in found.parameters if p.kind == "measured" and p.name.split(".")[0] in BY_LAYOUT}
     changed = (replace(p, value=value_us) if p.name in is_meant else p for p in found.parameters)
     return replace(found, parameters=tuple(changed))
 
 
 def _remote(data: Data, quantity: str) -> list[Batch]:
-    """Batches on several nodes."""
+    """Returns the batches on several nodes."""
     return [b for b in data.batches if b.quantity == quantity and b.layout.nodes > 1]
 
 
@@ -529,7 +530,7 @@ def _add_measured(
     parameters: list[Parameter],
     checks: list[Check],
 ) -> None:
-    """A parameter, in us, that is itself what the batches measured, and the check that the simulator gives it back."""
+    """Adds a parameter, in us, that the batches themselves measured, and the check that the simulator reproduces it."""
     estimate, sources = pooled([b.estimate for b in batches]), _sources(batches)
     parameters.append(_found(name, estimate, "us", "measured", how, sources, data.medians(batches)))
     checks.append(Check(name, layout, estimate, (name,), sources))
@@ -540,7 +541,7 @@ def _bic(fitted: Line, points: int, parameters: int) -> float:
 
 
 def _release_points(data: Data) -> list[Point]:
-    """By size of the diff: what its release takes beyond an empty one."""
+    """Returns each diff size with its release's time beyond an empty one."""
     empty = {_key(b): b for b in _remote(data, "release.0")}
     sizes = sorted(
         int(name.partition(".")[2])
@@ -575,7 +576,7 @@ def _messages(
 
     def fitted(chosen: Sequence[Point]) -> Line:
         counts = [costs.diff(words).messages for words, _, _ in chosen]
-        # A point without an error of its own weighs as one known to a twentieth.
+        # A point without an error of its own weighs like one known to a twentieth.
         errors = [e.standard_error or max(abs(e.value), 1e-3) / 20 for _, e, _ in chosen]
         try:
             return line(counts, [costs.diff(w).bytes for w, _, _ in chosen], [e.value for _, e, _ in chosen], errors)
@@ -594,10 +595,10 @@ def _messages(
                 diff = costs.diff(words)
                 if diff.messages == 1:
                     continue
-                told = best.at(diff.messages, diff.bytes)
+                fitted_us = best.at(diff.messages, diff.bytes)
                 notes.append(
                     f"a release of {diff.bytes} bytes takes {estimate.value:.4g} us, but the line through the smaller ones gives "
-                    f"{told:.4g} us: a platform file has one straight line for all sizes, so long diffs will be off by that"
+                    f"{fitted_us:.4g} us: a platform file has one straight line for all sizes, so long diffs will be off by that"
                 )
                 name = f"release.{words}"
                 beyond = "median beyond that of an empty release; not in the platform file"
@@ -636,7 +637,7 @@ def _messages(
 def _lines_by_run(
     data: Data, chosen: Sequence[Point], fitted: Callable[[Sequence[Point]], Line]
 ) -> list[tuple[Batch, list[Line]]]:
-    """Of each file and layout the empty releases, and the line of each run through the releases of the chosen sizes."""
+    """Returns for each file and layout the empty releases, and each run's line through the releases of the chosen sizes."""
     found = {(_key(b), b.quantity): b for b in data.batches if b.quantity.startswith("release.") and b.layout.nodes > 1}
     by_layout = []
     for (key, name), empty in found.items():
@@ -645,7 +646,7 @@ def _lines_by_run(
             continue
         lines = []
         for none, *values in zip(*(b.medians for b in (empty, *of_sizes) if b is not None), strict=True):
-            # Weights as in the fit of all runs: those of one run's few samples are luck.
+            # Weights as in the fit of all runs: one run's few samples would make them random.
             own = [(w, replace(e, value=value - none), at) for (w, e, at), value in zip(chosen, values, strict=True)]
             lines.append(fitted(own))
         by_layout.append((empty, lines))
@@ -657,7 +658,7 @@ def _key(batch: Batch) -> tuple[str, Layout]:
 
 
 def _by_layout(data: Data, parameters: list[Parameter], checks: list[Check], notes: list[str], base: Base) -> None:
-    """Barriers and locks. Samples of the DSM's own benchmark go before EPCC's overheads of the same layout."""
+    """Adds barriers and locks. Samples of the DSM's own benchmark take precedence over EPCC's overheads of the same layout."""
     for kind in BY_LAYOUT:
         layouts = sorted({b.layout for b in data.batches if b.quantity == kind})
         if not layouts:
@@ -679,7 +680,7 @@ def _by_layout(data: Data, parameters: list[Parameter], checks: list[Check], not
 def _barrier_shape(
     parameters: Sequence[Parameter], network: Network, reference: Network, given: Mapping[str, str]
 ) -> barrier_shape.Choice:
-    """Of barriers that were measured on `network`; the base's stay what the base file says. reference: of message.*."""
+    """Adds the shape of barriers that were measured on `network`; the base's keep the base file's. reference: of message.*."""
     found = {p.name: p for p in parameters}
     barriers = {
         layout_of(name.partition(".")[2]): Estimate(p.value, p.standard_error, p.samples)
@@ -687,12 +688,12 @@ def _barrier_shape(
         if re.fullmatch(r"barrier\.[0-9]+x[0-9]+", name) and p.kind == "measured"
     }
     if not barriers:
-        told = given.get(barrier_shape.PROPERTY, "flat")
-        if told not in barrier_shape.SHAPES:
+        given_shape = given.get(barrier_shape.PROPERTY, "flat")
+        if given_shape not in barrier_shape.SHAPES:
             raise CalibrationError(
-                f"the base file's {barrier_shape.PROPERTY}: '{told}' is neither 'flat' nor 'tree'. Correct it"
+                f"the base file's {barrier_shape.PROPERTY}: '{given_shape}' is neither 'flat' nor 'tree'. Correct it"
             )
-        return barrier_shape.Choice(told, "assumed", "no barrier was measured: as the base file says")
+        return barrier_shape.Choice(given_shape, "assumed", "no barrier was measured: as the base file says")
     control = costs.sizes().control_bytes
     wire = network.idle_us(control)
     whole = found["message.fixed"].value + control * found["message.per-byte"].value
@@ -725,8 +726,8 @@ def _dirty_pages(data: Data, parameters: list[Parameter], checks: list[Check], n
 
 
 def _further_runs(data: Data, parameters: list[Parameter], checks: list[Check], notes: list[str], base: Base) -> None:
-    """Optional: without a measurement the base file's, which may be none. Of N pages apart, N - 1 runs are further ones; what pages
-    cost by themselves, as many of M adjacent ones say."""
+    """Adds an optional cost: without a measurement the base file's, if it has one. N separate pages have N - 1 further runs;
+    adjacent pages tell what pages cost by themselves."""
     name = "barrier.further-run"
     none_by_key = {_key(b): b for b in _remote(data, "barrier.dirty0")}
     adjacent = {_key(b): (b, int(found[1])) for b in data.batches if (found := DIRTY.fullmatch(b.quantity))}
@@ -763,8 +764,8 @@ def _further_runs(data: Data, parameters: list[Parameter], checks: list[Check], 
 
 
 def _memory_bus(data: Data, parameters: list[Parameter], checks: list[Check], notes: list[str], base: Base) -> None:
-    """By threads of a node: the time of the memory-bound loop on all of them over that on one, at least 1. Without a
-    measurement the base file's, which may be none: the property is optional."""
+    """Adds, by threads of a node, the time of the memory-bound loop on all of them over that on one, at least 1. It is
+    optional: without a measurement the base file's, if it has one."""
     alone = {_key(b): b for b in data.batches if b.quantity == "stream.alone" and b.estimate.value > 0}
     together = [b for b in data.batches if b.quantity == "stream.together" and _key(b) in alone]
     if not together:
@@ -783,7 +784,7 @@ def _memory_bus(data: Data, parameters: list[Parameter], checks: list[Check], no
         checks.append(Check(name, Layout(1, threads), estimate.times(MEMORY_BOUND_US), (name,), sources))
 
 
-#: Parts of faults, and what a first fetch takes longer: the quantity of each, and how it is measured.
+#: Parts of faults, and the extra time of a first fetch: each one's quantity, and how it is measured.
 _PARTS_OF_FAULTS = {
     "fault.cold": (COLD, "own write by the program's clock less by the run's account"),
     "fault.trap": (TRAP, "by the run itself: a write that traps less one that does not and the handler"),
@@ -793,7 +794,7 @@ _PARTS_OF_FAULTS = {
 
 
 def _parts_of_faults(data: Data, parameters: list[Parameter], notes: list[str], base: Base) -> None:
-    """Optional: without a measurement of any fault the base file's, which may be none."""
+    """Adds optional costs: without a measurement of any fault the base file's, if it has them."""
     with_new_twins = sorted(_files(_remote(data, "WUMR")) - _files(_remote(data, FIRST_WRITE)))
     if with_new_twins and _remote(data, FIRST_WRITE):
         notes.append(
@@ -813,7 +814,7 @@ def _parts_of_faults(data: Data, parameters: list[Parameter], notes: list[str], 
 
 
 def _atomics(data: Data, parameters: list[Parameter], base: Base) -> None:
-    """On a page of the own node. Optional: where there is none a fault on an own page stands in for it."""
+    """Adds atomic operations on a page of the own node. They are optional: a fault on an own page replaces them."""
     name = "atomic.own"
     batches = _remote(data, name)
     if batches:
@@ -832,13 +833,13 @@ def _fetch_error(network: Network, rate: networks.Fitted | None, latency: networ
     return math.hypot(by_rate, by_latency)
 
 
-#: A processor that has to be woken may take longer than the whole fetch otherwise.
+#: Waking a processor may take longer than the rest of the fetch.
 MOST_WAITING_SHARE = 10.0
 
 
 def _home_share(data: Data, network: Network, fetch_error: float, parameters: list[Parameter], base: Base) -> None:
-    """What a home's thread that computes loses by a page that it gives away, where that was measured: waking the one who
-    serves, and the system's part of it, often take longer than the service itself. Else what the service took."""
+    """Adds the time that a home's computing thread loses by giving a page away, if it was measured: waking the serving
+    thread, and the system's part, often take longer than the service itself. Otherwise uses the service time."""
     name = "local-part.home-share"
     measured = list(_shares_lost(data, network))
     how = "what a fetch takes from a home that computes"
@@ -869,7 +870,7 @@ def _home_share(data: Data, network: Network, fetch_error: float, parameters: li
 
 
 class _Share(NamedTuple):
-    """A home's, of the processor time of a fetch, `local_us`."""
+    """A home's share of the processor time of a fetch, `local_us`."""
 
     estimate: Estimate
     local_us: float
@@ -881,14 +882,15 @@ def _shares_lost(data: Data, network: Network) -> Iterable[_Share]:
 
 
 def _longer_where_home_waits(data: Data, network: Network) -> Iterable[_Share]:
-    """What a fetch takes longer from a home that waits than from one that computes, below 0 if shorter, by its processor time."""
+    """Extra time of a fetch from a waiting home over one from a computing home, negative if shorter, in parts of its
+    processor time."""
     return _beside_fetches(data, network, WAITING, lambda waiting, fetch: waiting.minus(fetch))
 
 
 def _beside_fetches(
     data: Data, network: Network, quantity: str, part: Callable[[Estimate, Estimate], Estimate]
 ) -> Iterable[_Share]:
-    """part(of the quantity, of a fetch), by a fetch's processor time: run by run, as a slow run is slow in both."""
+    """part(of the quantity, of a fetch) over a fetch's processor time, run by run, as a slow run is slow in both."""
     wire = Estimate(network.fetch_us, 0.0, None)
     fetches = {_key(batch): batch for batch in _remote(data, "RUMR")}
     for batch in _remote(data, quantity):
@@ -941,7 +943,7 @@ def _noise(data: Data, parameters: list[Parameter]) -> None:
 
 
 def _extras(data: Data, parameters: Sequence[Parameter]) -> dict[str, Parameter]:
-    """What a platform file has no property for: it is part of others, and is told in the report alone."""
+    """Returns quantities without a property in a platform file: they are parts of others, and appear only in the report."""
     extras = {}
     for batch in data.system:
         how = "median; of the bare system, part of faults and messages"

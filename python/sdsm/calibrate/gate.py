@@ -16,14 +16,14 @@ from sdsm.readers import ReadError
 from sdsm.readers.text import Text
 
 TIME_LIMIT_S = 300.0
-#: Of the measurement: simulated may differ by the larger of this part and two standard errors.
+#: Largest difference of simulated from measured, as a part of the latter; two standard errors if that is more.
 TOLERANCE = 0.02
 STANDARD_ERRORS = 2.0
 
 
 @dataclass(frozen=True)
 class Row:
-    """One quantity, microseconds. simulated: None where the platform has no room to re-run it."""
+    """One quantity, microseconds. simulated: None if the platform is too small to re-run it."""
 
     name: str
     parameters: tuple[str, ...]
@@ -48,7 +48,8 @@ class Row:
 def replay(
     build: Path, platform: Path, runner: CommandRunner, pieces: Sequence[Piece] = (), arguments: Sequence[str] = ()
 ) -> dict[str, float]:
-    """Microseconds of each microbenchmark, by name. pieces: whose sizes are re-run. arguments: more for `sdsm replay`.
+    """Returns microseconds of each microbenchmark, by name. pieces: their sizes are re-run. arguments: more for `sdsm
+    replay`.
 
     Raises CommandFailed.
     """
@@ -72,7 +73,7 @@ def rows(checks: Sequence[Check], simulated: dict[str, float]) -> list[Row]:
 
 
 def failure(row: Row) -> str:
-    """One line for a row that does not pass."""
+    """Returns one line for a row that does not pass."""
     about = " and ".join(row.parameters)
     if row.simulated is None:
         return f"{row.name}: the base file's cluster has no room to re-run it, so {about} stays unproved. Give one with more nodes"

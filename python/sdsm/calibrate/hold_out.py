@@ -1,4 +1,4 @@
-"""Fits on part of the samples, and how well the fit predicts those that it has not seen."""
+"""Fits on part of the samples, and scores the fit on the rest."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from sdsm.calibrate.network import Network
 from sdsm.microbench.command import Layout
 from sdsm.readers.microbench import PACE, PACE_EVERY
 
-#: Of a standard normal distribution: 90 % lie within.
+#: 90 % of a standard normal distribution lie within.
 BAND = 1.6449
 
 
 def split(data: Data, fraction: float, seed: int) -> tuple[Data, Data]:
-    """What is fitted on, and what is held out: of each batch's samples `fraction`, drawn at random, at least one in each
-    part. Of files of several runs whole runs are held out, the same ones for all quantities of a layout. Batches of fewer
-    than two samples, summaries of a single run, faults one by one (whose bursts belong together, and
-    which are no parameter's samples), and times of one piece of work on all processors are in the first part only.
+    """Splits data for fitting and for holding out: `fraction` of each batch's samples, drawn at random, at least one in
+    each part. Files of several runs hold out whole runs, the same ones for all quantities of a layout. These stay in
+    the first part: batches of fewer than two samples, summaries of a single run, single faults (whose bursts belong
+    together, and which are no parameter's samples), and times of one piece of work on all processors.
 
     Raises ValueError unless 0 < fraction < 1.
     """
@@ -59,7 +59,7 @@ def _held_of(count: int, fraction: float) -> int:
 def score(
     fitted: Fit, held: Data, network: Network, given: Mapping[str, str], simulated: Mapping[str, float]
 ) -> dict[str, Any]:
-    """Each quantity of the held-out samples beside what the simulator makes of the fit; microseconds and parts.
+    """Compares each quantity of the held-out samples with its simulation by the fit; microseconds and parts.
 
     network, given: as for the fit itself.
 

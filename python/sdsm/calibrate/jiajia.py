@@ -31,10 +31,10 @@ from sdsm.platform.platform_file import Comment, Node, cluster, platform_text, p
 from sdsm.readers import Reading
 from sdsm.readers.jiajia import NAME
 
-#: Of so many actions the printed hundredths of a ms, and what happens now and then, move a host's mean by little.
+#: With so many actions, a host's mean hardly depends on the printed hundredths of a ms and on rare events.
 ENOUGH_ACTIONS = 100
 
-#: M-JIAJIA's, on the wire: each message has the size of the longest, and its answer 8 bytes.
+#: M-JIAJIA's messages on the wire: each has the size of the longest, and its answer 8 bytes.
 DATAGRAM_BYTES = 40960
 ACKNOWLEDGEMENT_BYTES = 8
 
@@ -50,8 +50,8 @@ class Host:
 
 @dataclass(frozen=True)
 class Cost:
-    """Microseconds for one action, over all hosts, and the least and the most of a host with ENOUGH_ACTIONS (the cost
-    itself where there is none)."""
+    """Microseconds for one action, over all hosts, and the least and greatest of a host with ENOUGH_ACTIONS (else the cost
+    itself)."""
 
     us: float
     actions: int
@@ -61,7 +61,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Costs:
-    """None: nothing of the kind happened."""
+    """Costs; None: the action did not occur."""
 
     hosts: int
     local_fault: Cost | None
@@ -76,7 +76,7 @@ class Costs:
 
 
 def hosts_of(reading: Reading) -> list[Host]:
-    """Raises BadInput if it is of another benchmark."""
+    """Returns a report's hosts. Raises BadInput if it is of another benchmark."""
     if reading.format != NAME:
         raise BadInput(f"{reading.file}: is of {reading.format}. Give what a program on JIAJIA printed")
     values: dict[int, dict[str, float]] = {}
@@ -99,7 +99,8 @@ def _cost(hosts: Sequence[Host], time: str, count: str, by_host: bool = True) ->
 
 
 def fit(readings: Sequence[Reading]) -> Costs:
-    """Of reports from one machine. Raises BadInput if there are none, of another benchmark or of differently many hosts."""
+    """Fits reports from one machine. Raises BadInput if there are none, if one is of another benchmark, or if they differ in
+    hosts."""
     hosts = [host for reading in readings for host in hosts_of(reading)]
     counts = {len(hosts_of(reading)) for reading in readings}
     if len(counts) != 1:

@@ -25,7 +25,7 @@ from sdsm.platform.platform_file import Blank, Comment, Node, cluster, platform_
 
 NAME = "jiajia-alpha"
 ASSUMED = CALIBRATION / "assumed" / f"{NAME}.csv"
-#: Of models/jiajia/messages.hpp: a page request, and what its answer has beside the page.
+#: Sizes from models/jiajia/messages.hpp: a page request, and its answer beside the page.
 REQUEST_BYTES, REPLY_BYTES = 32 + 8, 32 + 12
 
 ABOUT = """\
@@ -37,11 +37,11 @@ sdsm swim, so that this time is no prediction), "assumed" (no source; docs/valid
 
 
 def platform(path: Path = ASSUMED, message_fixed_us: float | None = None) -> str:
-    """The platform file's text. message_fixed_us: instead of the fitted value. Raises PublishedDataError."""
-    told = given(path)
+    """Returns the platform file's text. message_fixed_us: replaces the fitted value. Raises PublishedDataError."""
+    assumed = given(path)
 
     def us(name: str) -> float:
-        return float(told[name].text)
+        return float(assumed[name].text)
 
     fixed_us = us("message_fixed") if message_fixed_us is None else message_fixed_us
     page_bytes = us("page")
@@ -51,41 +51,41 @@ def platform(path: Path = ASSUMED, message_fixed_us: float | None = None) -> str
         return [prop(f"jiajia.{name}", f"{value_us:.2f}us") for name in names.split()]
 
     body: list[Node] = [
-        _comment("Pages, and processors of a node.", told, "page"),
-        prop("page.size", told["page"].with_unit),
+        _comment("Pages, and processors of a node.", assumed, "page"),
+        prop("page.size", assumed["page"].with_unit),
         Blank(),
-        _comment("The fixed part of a message.", told, "message_fixed"),
+        _comment("The fixed part of a message.", assumed, "message_fixed"),
         *costs("message.fixed", fixed_us),
-        _comment("Its part for each byte.", told, "message_per_byte"),
-        prop("jiajia.message.per-byte", told["message_per_byte"].with_unit),
-        _comment("Acknowledgements.", told, "acknowledgement"),
-        prop("jiajia.message.acknowledgement", told["acknowledgement"].with_unit),
+        _comment("Its part for each byte.", assumed, "message_per_byte"),
+        prop("jiajia.message.per-byte", assumed["message_per_byte"].with_unit),
+        _comment("Acknowledgements.", assumed, "acknowledgement"),
+        prop("jiajia.message.acknowledgement", assumed["acknowledgement"].with_unit),
         Blank(),
-        _comment("A trap.", told, "trap"),
+        _comment("A trap.", assumed, "trap"),
         *costs("fault.WROH", us("trap")),
         Comment("A trap and two messages, with a page in one; a twin where it is written."),
         *costs("fault.RUMR fault.RIVR", request_us),
         *costs("fault.WUMR fault.WIVR", request_us + us("copy")),
-        _comment("A trap and a twin; a comparison of page and twin.", told, "copy"),
+        _comment("A trap and a twin; a comparison of page and twin.", assumed, "copy"),
         *costs("fault.WROR", us("trap") + us("copy")),
         *costs("diff", us("copy")),
-        _comment("A page's protection.", told, "protect"),
+        _comment("A page's protection.", assumed, "protect"),
         *costs("protect invalidate", us("protect")),
         Blank(),
-        _comment("The network.", told, "bandwidth"),
-        prop("reference.bandwidth", told["bandwidth"].with_unit),
-        prop("reference.latency", told["cable_latency"].with_unit),
-        prop("reference.links", told["links_between_nodes"].with_unit),
-        *(prop(f"frame.{part}", told[f"frame_{part}"].with_unit) for part in ("payload", "overhead", "minimum")),
-        _comment("A home's share of the processors' time.", told, "home_share"),
-        prop("local-part.home-share", told["home_share"].with_unit),
+        _comment("The network.", assumed, "bandwidth"),
+        prop("reference.bandwidth", assumed["bandwidth"].with_unit),
+        prop("reference.latency", assumed["cable_latency"].with_unit),
+        prop("reference.links", assumed["links_between_nodes"].with_unit),
+        *(prop(f"frame.{part}", assumed[f"frame_{part}"].with_unit) for part in ("payload", "overhead", "minimum")),
+        _comment("A home's share of the processors' time.", assumed, "home_share"),
+        prop("local-part.home-share", assumed["home_share"].with_unit),
         Blank(),
         *cluster(
-            nodes=int(told["nodes"].text),
+            nodes=int(assumed["nodes"].text),
             speed="1Gf",
-            cores=int(told["processors_per_node"].text),
-            bandwidth=told["bandwidth"].with_unit,
-            latency=told["cable_latency"].with_unit,
+            cores=int(assumed["processors_per_node"].text),
+            bandwidth=assumed["bandwidth"].with_unit,
+            latency=assumed["cable_latency"].with_unit,
             hosts="Compaq Alpha 21264 [HY]. Speeds are not used: computing takes what the program's one-thread time says.",
             links="Full-duplex cables to one switch, assumed.",
         ),
@@ -93,8 +93,8 @@ def platform(path: Path = ASSUMED, message_fixed_us: float | None = None) -> str
     return platform_text(ABOUT, NAME, body)
 
 
-def _comment(what: str, told: dict[str, Given], name: str) -> Comment:
-    value = told[name]
+def _comment(what: str, assumed: dict[str, Given], name: str) -> Comment:
+    value = assumed[name]
     return Comment(f"{what} {value.basis.capitalize()}: {value.source}.")
 
 

@@ -1,4 +1,4 @@
-"""The platform file of a fit: its costs on the hosts, links and routes of a base file."""
+"""Writes the platform file of a fit: its costs on the hosts, links and routes of a base file."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from sdsm.platform.platform_file import (
 
 #: Elements with a network's bandwidth and latency, and their names for these.
 LINKS = {"link": {"bandwidth": "bandwidth", "latency": "latency"}, "cluster": {"bandwidth": "bw", "latency": "lat"}}
-#: What a calibration never says; the base file's are kept.
+#: Properties that a calibration never determines; the base file's are kept.
 KEPT = ("protocol.invalidation", "home.interrupt-delay")
 
 ABOUT = """\
@@ -39,12 +39,12 @@ measured says it). Hosts, links and routes are those of {base}.
 {sources}"""
 
 
-#: Of every unit: the simulator counts whole picoseconds, 1e-6 us. A fit at its bound gives less, in place of nothing.
+#: Least value in any unit: the simulator counts whole picoseconds, 1e-6 us. A fit at its bound may give less.
 LEAST = 1e-9
 
 
 def plain(value: float) -> str:
-    """Six digits, without an exponent; 0 for what is nothing."""
+    """Formats six digits, without an exponent; 0 for a negligible value."""
     if abs(value) < LEAST:
         return "0"
     return np.format_float_positional(value, precision=6, fractional=False, trim="-", unique=False)
@@ -68,7 +68,7 @@ def certificate(parameter: Parameter) -> str:
 
 
 def commentable(text: str) -> str:
-    """XML forbids two hyphens in a row in a comment, and control characters; files may be named so."""
+    """Returns text for an XML comment, which forbids two hyphens in a row and control characters; file names may have them."""
     text = "".join(c if c.isprintable() else " " for c in text)
     while "--" in text:
         text = text.replace("--", "- -")
@@ -78,7 +78,7 @@ def commentable(text: str) -> str:
 def platform(
     root: ElementTree.Element, base: str, fit: Fit, before: Network, sources: Sequence[str]
 ) -> tuple[str, list[str]]:
-    """The file's text, and notes on what differs from the base beside costs. root: the base file's."""
+    """Returns the file's text, and notes on differences from the base beside costs. root: the base file's."""
     notes: list[str] = []
     given = properties(root)
     body: list[Node] = []
@@ -89,14 +89,14 @@ def platform(
         group = parameter.name.split(".")[0]
         body += [Comment(certificate(parameter)), prop(parameter.name, with_unit(parameter)), *_error(parameter)]
         if parameter.runs is not None:
-            told = " ".join(with_unit(replace(parameter, value=round(value, 9))) for value in parameter.runs)
-            body.append(prop(f"{parameter.name}.runs", told))
+            values = " ".join(with_unit(replace(parameter, value=round(value, 9))) for value in parameter.runs)
+            body.append(prop(f"{parameter.name}.runs", values))
         if parameter.name == MESSAGE_COSTS[-1]:
             body += _correlation(fit)
     body.append(Blank())
     shape = fit.barrier_shape
-    told = f"{shape.kind}: messages of a barrier on layouts that were not measured; {shape.how}"
-    body += [Comment(commentable(told)), prop(barrier_shape.PROPERTY, shape.shape), Blank()]
+    why = f"{shape.kind}: messages of a barrier on layouts that were not measured; {shape.how}"
+    body += [Comment(commentable(why)), prop(barrier_shape.PROPERTY, shape.shape), Blank()]
     body += _range(fit, given)
     kept = [name for name in KEPT if name in given]
     if kept:
@@ -132,20 +132,20 @@ def platform(
     zone = root.find("zone")
     attributes = dict(zone.attrib) if zone is not None else {}
     read = [*(f"Read: {source}." for source in sources), *(f"{why}." for why in fit.left_out)]
-    told = ABOUT.format(base=commentable(base), sources="\n".join(map(commentable, read)))
-    return text_of(told, Element("platform", dict(root.attrib), (Element("zone", attributes, tuple(body)),))), notes
+    about = ABOUT.format(base=commentable(base), sources="\n".join(map(commentable, read)))
+    return text_of(about, Element("platform", dict(root.attrib), (Element("zone", attributes, tuple(body)),))), notes
 
 
 def _cores(host: Element, base: str) -> int:
     """Raises PlatformFileError."""
-    told = host.attributes.get("core", "1")
-    if not re.fullmatch("[0-9]{1,9}", told):
-        raise PlatformFileError(f"{base}: host {host.attributes.get('id', '')!r} has {told[:40]!r} processors (core). Correct the file")
-    return int(told)
+    cores = host.attributes.get("core", "1")
+    if not re.fullmatch("[0-9]{1,9}", cores):
+        raise PlatformFileError(f"{base}: host {host.attributes.get('id', '')!r} has {cores[:40]!r} processors (core). Correct the file")
+    return int(cores)
 
 
 def _error(parameter: Parameter) -> list[Node]:
-    """Its standard error, from which `sdsm simulate --uncertainty` draws; nothing where none is known."""
+    """Returns the standard error, from which `sdsm simulate --uncertainty` draws; nothing if it is unknown."""
     error = parameter.standard_error
     if error is None or not math.isfinite(error):
         return []
@@ -153,7 +153,7 @@ def _error(parameter: Parameter) -> list[Node]:
 
 
 def _correlation(fit: Fit) -> list[Node]:
-    """Of the errors of the message's two costs, which were fitted together; nothing where one of them is known exactly."""
+    """Returns the correlation of the message's two costs, which were fitted together; nothing if one of them is exact."""
     errors = [next((p.standard_error for p in fit.parameters if p.name == name), None) for name in MESSAGE_COSTS]
     covariance = fit.covariance.get(MESSAGE_COSTS)
     if covariance is None or not all(error is not None and 0 < error < math.inf for error in errors):
@@ -163,7 +163,8 @@ def _correlation(fit: Fit) -> list[Node]:
 
 
 def _range(fit: Fit, given: Mapping[str, str]) -> list[Node]:
-    """The largest layout and diff that were measured, beyond which `sdsm simulate` warns; the base's where its costs are used.
+    """Returns the largest measured layout and diff, beyond which `sdsm simulate` warns; the base's where its costs are
+    used.
 
     The largest diff is that of the points which message.* was fitted to: larger ones that were measured do not fit.
     """
@@ -175,19 +176,19 @@ def _range(fit: Fit, given: Mapping[str, str]) -> list[Node]:
         ),
         "calibrated.diff": f"{costs.diff(max(sizes)).bytes}B" if sizes else None,
     }
-    told = [prop(name, value) for name, own in largest.items() if (value := own or given.get(name)) is not None]
-    return [Comment("The largest that was measured. Predictions beyond are extrapolated."), *told, Blank()] if told else []
+    properties = [prop(name, value) for name, own in largest.items() if (value := own or given.get(name)) is not None]
+    return [Comment("The largest that was measured. Predictions beyond are extrapolated."), *properties, Blank()] if properties else []
 
 
 def links_of(root: ElementTree.Element, reference: Network) -> Network | None:
-    """The network of a base file's links, if all are alike."""
+    """Returns the network of a base file's links, if all are alike."""
     kinds = {_kind(node) for node in topology(root) if isinstance(node, Element) and node.name in LINKS}
     kind = kinds.pop() if len(kinds) == 1 else None
     return None if kind is None or kind[0] <= 0 else replace(reference, bandwidth=kind[0], latency_us=kind[1])
 
 
 def _kind(link: Element) -> tuple[float, float] | None:
-    """Bytes/us and us."""
+    """Returns bytes/us and us."""
     names = LINKS[link.name]
     try:
         rate = quantity(link.attributes.get(names["bandwidth"], ""), BANDWIDTHS) / 1e6
@@ -197,7 +198,7 @@ def _kind(link: Element) -> tuple[float, float] | None:
 
 
 def _is_like(link: Element, network: Network) -> bool:
-    """Whether a link is like those that the base measured on; others of a cluster with several kinds stay as they are."""
+    """Whether a link is like those that the base measured on; others of a cluster with several kinds stay unchanged."""
     kind = _kind(link)
     return (
         kind is not None

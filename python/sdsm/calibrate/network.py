@@ -18,15 +18,15 @@ BANDWIDTHS: Mapping[str, float] = {
     **{f"{prefix}bps": factor / 8 for prefix, factor in (("", 1.0), ("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12))},
     **{f"{prefix}Bps": factor for prefix, factor in (("", 1.0), ("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12))},
 }
-#: As the commands in C++ take them (parse_seconds() of models/units.cpp).
+#: Limits of the commands in C++ (parse_seconds() of models/units.cpp).
 TIMES_US: Mapping[str, float] = {"s": 1e6, "ms": 1e3, "us": 1.0, "ns": 1e-3, "ps": 1e-6, "min": 6e7, "h": 3.6e9}
-MOST_FRAME_BYTES = 1 << 40  # as `sdsm costs` takes it
+MOST_FRAME_BYTES = 1 << 40  # limit of `sdsm costs`
 SIZES: Mapping[str, float] = {"B": 1.0, "kB": 1e3, "MB": 1e6, "KiB": 1024.0, "MiB": 1048576.0}
 
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """bandwidth in bytes/us, latency of a link in us. What a message takes of it is the simulator's: sdsm.base.costs."""
+    """bandwidth in bytes/us, latency of a link in us. The simulator computes messages: sdsm.base.costs."""
 
     bandwidth: float
     latency_us: float
@@ -42,12 +42,12 @@ class Network:
 
     @property
     def least_unpadded(self) -> int:
-        """The least payload, in bytes, whose frame needs no padding."""
+        """Returns the smallest payload, in bytes, whose frame needs no padding."""
         return max(self.frame.minimum - self.frame.overhead, 1)
 
     @property
     def fetch_us(self) -> float:
-        """Of a page request and its page."""
+        """Time of a page request and its page."""
         sizes = costs.sizes()
         return self.idle_us(sizes.control_bytes) + self.idle_us(sizes.page_bytes)
 
@@ -58,7 +58,7 @@ class Network:
 
 
 def quantity(text: str, units: Mapping[str, float]) -> float:
-    """Of "8us" in the base of `units`. Raises ValueError."""
+    """Returns "8us" in the base of `units`. Raises ValueError."""
     for unit in sorted(units, key=len, reverse=True):
         if text.endswith(unit):
             value = _number(text.removesuffix(unit)) * units[unit]
@@ -71,7 +71,7 @@ def quantity(text: str, units: Mapping[str, float]) -> float:
 
 
 def _number(text: str) -> float:
-    """NaN for what is none."""
+    """Returns NaN for text that is no number."""
     try:
         return float(text)
     except ValueError:
@@ -79,7 +79,7 @@ def _number(text: str) -> float:
 
 
 def network_of(root: ElementTree.Element, file: str) -> Network:
-    """The reference network of a platform file. Raises PlatformFileError."""
+    """Returns the reference network of a platform file. Raises PlatformFileError."""
     given = properties(root)
     try:
         bandwidth = quantity(given["reference.bandwidth"], BANDWIDTHS) / 1e6
@@ -105,7 +105,7 @@ def network_of(root: ElementTree.Element, file: str) -> Network:
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """An estimate, how it came about, and from where."""
+    """An estimate with its method and source."""
 
     estimate: Estimate
     how: str
@@ -113,7 +113,7 @@ class Fitted:
 
 
 def _by_size(measurements: Sequence[Measurement]) -> tuple[list[float], list[float]]:
-    """Sizes above 0 and the time of one message (us), one way."""
+    """Returns sizes above 0 and the time of one message (us), one way."""
     sizes, times = [], []
     for m in measurements:
         size = float(m.keys["message_bytes"])
@@ -136,9 +136,9 @@ def _told(found: Sequence[Segment]) -> str:
 
 @dataclass(frozen=True)
 class _Curve:
-    """Times of messages (us) over their sizes, from one file. found: the broken line through all; gives_bandwidth: which of
-    its pieces does. small: that through the messages of one frame, whose first piece gives the latency; empty if none.
-    """
+    """Times of messages (us) over their sizes, from one file. found: the broken line through all; gives_bandwidth: the piece
+    for the bandwidth. small: the line through the messages of one frame, whose first piece gives the latency; may be
+    empty."""
 
     source: str
     is_one_way: bool  # else the time of each of many that were sent at once
@@ -175,12 +175,12 @@ def _intervals(reading: Reading) -> list[Measurement]:
     return [m for m in reading.measurements if m.quantity == "bandwidth" and "interval" in m.keys]
 
 
-#: How quantities of bandwidth tests begin that tell a round trip beside their own traffic.
+#: Prefixes of quantities of bandwidth tests for a round trip beside their own traffic.
 ROUND_TRIP = "round-trip time"
 
 
 def _least_round_trip(reading: Reading) -> tuple[float, int, str] | None:
-    """us, of how many, where."""
+    """Returns us, number of samples, and place."""
     trips = [m for m in reading.measurements if m.quantity.startswith(ROUND_TRIP)]
     values = [t for m in trips for t in m.in_unit("us")]
     return (min(values), len(trips), f"{reading.file}:{trips[0].place.line}") if values else None
@@ -204,12 +204,12 @@ class Piece:
     about: str
 
 
-#: Of a size in a file: iperf3's blocks if it does not tell theirs.
+#: Default size for a file: iperf3's blocks if it does not name theirs.
 BLOCK_BYTES = 131072
 
 
 def pieces(readings: Sequence[Reading], network: Network) -> list[Piece]:
-    """What `fit` makes of the same files, point by point.
+    """Returns the points from which `fit` fits the same files.
 
     No file tells the spread of a single size, so the standard error of a point is the scatter of its piece: the root of the
     sum of squares of the points about the piece's line, in parts of their times, over n - 2. iperf3's is that of the median
@@ -246,8 +246,8 @@ def _pieces(curve: _Curve, network: Network) -> list[Piece]:
         times = tuple(curve.times[i] for i in chosen)
         scatter = None if segment is None else _scatter(segment, sizes, times)
         errors = tuple(None if scatter is None else scatter * t for t in times)
-        told = about if scatter is None else f"{about}; errors: {scatter:.2%}, the scatter of the points about their piece"
-        found.append(Piece(curve.source, curve.is_one_way, sizes, times, errors, gives, told))
+        origin = about if scatter is None else f"{about}; errors: {scatter:.2%}, the scatter of the points about their piece"
+        found.append(Piece(curve.source, curve.is_one_way, sizes, times, errors, gives, origin))
         taken.update(chosen)
 
     def within(segment: Segment, low: int = 0, high: float = math.inf) -> list[int]:

@@ -1,10 +1,10 @@
-"""The gate's part for the network: measured times of messages beside those of the simulator, point by point.
+"""The gate's part for the network: measured message times beside the simulator's, point by point.
 
 The gate checks the points that a parameter was fitted from: the first piece of one-frame messages (latency), the piece with
 the most sizes above one frame (bandwidth), a stream's rate (bandwidth). A piece is a straight line with two coefficients. It
 gave the platform file one of them; the other comes from another piece. So if a point of a piece does not come back, the piece
 is checked once more after its line's error in the coefficient that it did not give is subtracted: an offset where it gave the
-bandwidth, a time per byte where it gave the latency. The user is told, as no parameter has that. Pieces that gave no parameter
+bandwidth, a time per byte where it gave the latency. The user gets a message about it, as no parameter holds it. Pieces that gave no parameter
 are re-run and shown, not checked.
 """
 
@@ -22,7 +22,7 @@ from sdsm.calibrate.network import Piece
 
 
 def standard_errors(points: int) -> float:
-    """How many standard errors each of `points` points may be off, so that all of them pass as likely as one point passes
+    """Returns how many standard errors each of `points` points may be off, so that all pass together as likely as one passes
     within two standard errors (Sidak)."""
     normal = statistics.NormalDist()
     alone = 2 * normal.cdf(STANDARD_ERRORS) - 1
@@ -31,7 +31,7 @@ def standard_errors(points: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """Times in us. simulated: None where the platform has too few nodes to re-run it; off: its piece's line's error here."""
+    """Times in us. simulated: None if the platform has too few nodes to re-run it; off: the error of its piece's line here."""
 
     size: int
     measured: float
@@ -47,7 +47,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Held:
-    """A piece beside the simulator. parameter: the property that must give it back, None for a piece that is not checked.
+    """A piece beside the simulator. parameter: the property that must reproduce it, None for an unchecked piece.
 
     offset_us, us_per_byte: subtracted from the measured points. flow: of the network `simgrid`, for comparison.
     """
@@ -69,7 +69,7 @@ class Held:
 
     @property
     def worst(self) -> Point:
-        """The point that is furthest off, relative to its allowance."""
+        """The point with the largest error relative to its allowance."""
         return max(
             self.points,
             key=lambda p: math.inf if p.simulated is None else abs(p.simulated + p.off - p.measured) / p.allowed,
@@ -84,7 +84,7 @@ class Held:
 def hold(
     pieces: Sequence[Piece], owner: str, simulated: Mapping[str, float], flow: Mapping[str, float]
 ) -> list[Held]:
-    """owner: `reference` or `link`, whose bandwidth and latency these are. simulated, flow: of `sdsm replay`, us."""
+    """owner: `reference` or `link`, whose bandwidth and latency these are. simulated, flow: by `sdsm replay`, us."""
     return [_hold(piece, owner, simulated, flow) for piece in pieces]
 
 
@@ -99,7 +99,7 @@ def _hold(piece: Piece, owner: str, simulated: Mapping[str, float], flow: Mappin
     held = Held(piece, parameter, points, tuple(flow.get(name) for name in names))
     if held.passes or len(points) < LEAST_POINTS or any(p.simulated is None for p in points):
         return held
-    # Least squares in parts of the times, as the piece's line was fitted.
+    # Least squares in parts of the times, like the fit of the piece's line.
     powers = [1.0 if piece.gives == "bandwidth" else float(p.size) for p in points]
     residuals = [p.measured - (p.simulated or 0.0) for p in points]
     weights = [1 / p.measured**2 for p in points]
@@ -116,7 +116,7 @@ def _hold(piece: Piece, owner: str, simulated: Mapping[str, float], flow: Mappin
 
 
 def failure(held: Held) -> str:
-    """One line for a piece that does not pass."""
+    """Returns one line for a piece that does not pass."""
     if any(p.simulated is None for p in held.points):
         return (
             f"{held.piece.source}: the base file's cluster has no two hosts, so {held.parameter} stays unproved. "
@@ -132,19 +132,19 @@ def failure(held: Held) -> str:
 
 
 def notes(held: Sequence[Held]) -> list[str]:
-    """What must reach the user of pieces that pass: what the platform file cannot hold."""
-    told = []
+    """Returns messages about pieces that pass: what the platform file cannot hold."""
+    sentences = []
     for one in held:
         if one.parameter is None or not one.passes:
             continue
         what = f"{one.piece.source}: messages of {one.range} take"
         if one.offset_us:
-            told.append(
+            sentences.append(
                 f"{what} {one.offset_us:+.4g} us beside the platform's line, which has the latency of messages of one frame; "
                 f"{one.parameter} is checked by what they take beyond that"
             )
         if one.us_per_byte:
-            told.append(
+            sentences.append(
                 f"{what} {one.us_per_byte:+.4g} us a byte beside the platform's line, which has the bandwidth of long messages; "
                 f"{one.parameter} is checked by what they take beyond that"
             )
@@ -152,18 +152,18 @@ def notes(held: Sequence[Held]) -> list[str]:
     others = [one for one in held if one.parameter is None]
     if others:
         points = sum(len(one.points) for one in others)
-        told.append(
+        sentences.append(
             f"{points} measured times of messages gave no parameter (a platform file has one straight line for all sizes): "
             "re-run and shown, but not checked"
         )
         unproved = {"bandwidth", "latency"} - proved
         if len(unproved) == 1 and proved:
-            told.append(f"no measured time checks the network's {unproved.pop()}")
-    return told
+            sentences.append(f"no measured time checks the network's {unproved.pop()}")
+    return sentences
 
 
 def document(held: Sequence[Held]) -> list[dict[str, Any]]:
-    """For the JSON report."""
+    """Returns the JSON report's part."""
     return [
         {
             "source": one.piece.source,
@@ -191,7 +191,7 @@ def document(held: Sequence[Held]) -> list[dict[str, Any]]:
 
 
 def table(held: Sequence[Held]) -> str:
-    """For the terminal: one line for each piece, of the point that is furthest off."""
+    """Returns the terminal's table: one line for each piece, about its worst point."""
     lines = [
         "",
         (

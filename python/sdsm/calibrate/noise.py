@@ -1,4 +1,4 @@
-"""System noise from times of one piece of work, taken again and again on all processors at once.
+"""Estimates system noise from times of one piece of work, repeated on all processors at once.
 
 Each processor keeps a pace for a while (sim/noise.hpp). With lognormal paces of standard deviation s that are independent
 between processors, the logarithm of two processors' ratio has the mean absolute value 2 s / sqrt(pi). This, and no mean
@@ -20,26 +20,26 @@ import numpy as np
 
 from sdsm.calibrate.estimates import Estimate, runs_of_equal_length
 
-#: Pieces of a block whose mean tells how long a pace lasts, and blocks that a run must have.
+#: Pieces in a block, whose mean tells how long a pace lasts, and blocks that a run must have.
 BLOCK, LEAST_BLOCKS = 16, 4
-#: A pace's duration by that of a block, if longer or shorter than a run can tell.
+#: Duration of a pace in parts of a block's, if longer or shorter than a run can resolve.
 SHORTEST, LONGEST = 1e-2, 1e2
-#: A platform file's.
+#: Limits of a platform file.
 LEAST_US, MOST_US = 1.0, 3600e6
 MOST_DEVIATION = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """deviation: of what a processor's work takes, by its mean. duration_us: mean time of a pace."""
+    """deviation: of a work's time, in parts of its mean. duration_us: mean time of a pace."""
 
     deviation: Estimate
     duration_us: float
 
 
 def noise(runs: Sequence[np.ndarray], every_us: Sequence[float]) -> Noise | None:
-    """runs: of each run of the benchmark the times of a piece, one row for each piece and one column for each processor;
-    every_us: from piece to piece. None for one processor, or fewer pieces than tell anything."""
+    """runs: times of a piece in each run of the benchmark, one row for each piece and one column for each processor;
+    every_us: from piece to piece. None for one processor, or too few pieces."""
     usable = [run for run in runs if run.shape[1] > 1 and len(run) >= BLOCK * LEAST_BLOCKS and run.min() > 0]
     if not usable or len(usable) != len(runs) or not min(every_us, default=0.0) > 0:
         return None
@@ -54,12 +54,12 @@ def noise(runs: Sequence[np.ndarray], every_us: Sequence[float]) -> Noise | None
 
 
 def _of_times(of_logarithm: float) -> float:
-    """A lognormal distribution's standard deviation by its mean."""
+    """Returns a lognormal distribution's standard deviation in parts of its mean."""
     return min(math.sqrt(math.expm1(min(of_logarithm, 1.0) ** 2)), MOST_DEVIATION)
 
 
 def _deviation(times: np.ndarray) -> float:
-    """Of the logarithm of a processor's times."""
+    """Standard deviation of the logarithm of a processor's times."""
     logs = np.log(times)
     apart = [np.abs(logs[:, a] - logs[:, b]).mean() for a, b in combinations(range(logs.shape[1]), 2)]
     return float(np.mean(apart)) * math.sqrt(math.pi) / 2
@@ -71,7 +71,7 @@ def _blocks(times: np.ndarray) -> np.ndarray:
 
 
 def _durations_of_block(part: float) -> float:
-    """A pace's duration by that of a block, of whose mean `part` of the variance is left."""
+    """Returns a pace's duration in parts of a block's, whose mean has `part` of the variance."""
     low, high = math.log(SHORTEST), math.log(LONGEST)
     for _ in range(60):
         middle = (low + high) / 2
@@ -83,5 +83,5 @@ def _durations_of_block(part: float) -> float:
 
 
 def _left(u: float) -> float:
-    # By its series where the difference would lose digits.
+    # The series avoids a difference that would lose digits.
     return 1 - u / 3 if u < 1e-4 else 2 * (u + math.expm1(-u)) / (u * u)

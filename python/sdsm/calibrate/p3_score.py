@@ -36,7 +36,7 @@ sdsm check reads this file and names what is missing, misspelt or contradictory.
 
 @dataclass(frozen=True)
 class Given:
-    """A number, or a policy, that stands in assumed/p3-score.csv. basis: published, inferred or assumed."""
+    """A number, or a policy, in assumed/p3-score.csv. basis: published, inferred or assumed."""
 
     text: str
     unit: str
@@ -49,7 +49,7 @@ class Given:
 
 
 def given(path: Path = ASSUMED) -> dict[str, Given]:
-    """By parameter. Raises PublishedDataError."""
+    """Returns the table by parameter. Raises PublishedDataError."""
     try:
         with path.open(newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
@@ -60,18 +60,18 @@ def given(path: Path = ASSUMED) -> dict[str, Given]:
 
 @dataclass(frozen=True)
 class Platform:
-    """text: the platform file. parameters: each with its source; the standard error of the fitted one is the rounding of
-    the published times."""
+    """text: the platform file. parameters: each with its source; the fitted one's standard error is the rounding of the
+    published times."""
 
     text: str
     parameters: tuple[Parameter, ...]
 
 
 def platform(folder: Path = FOLDER, assumed: Path = ASSUMED) -> Platform:
-    """From the calibration rows of the tables in `folder`. Raises PublishedDataError, ValueError."""
-    told = given(assumed)
+    """Makes the platform from the calibration rows of the tables in `folder`. Raises PublishedDataError, ValueError."""
+    assumptions = given(assumed)
     try:
-        return _platform(folder, told)
+        return _platform(folder, assumptions)
     except KeyError as error:
         raise PublishedDataError(f"{assumed}: no row for {error}. Add it.") from None
 
@@ -81,7 +81,7 @@ class _Properties:
     """Properties for the file, each noted with its birth certificate."""
 
     folder: Path
-    told: dict[str, Given]
+    assumptions: dict[str, Given]
     parameters: list[Parameter] = field(default_factory=list)
 
     def published(self, name: str, table: str, row: Row, column: str, unit: str) -> Node:
@@ -90,7 +90,7 @@ class _Properties:
         return prop(name, row[column] + unit)
 
     def assumed(self, name: str, key: str) -> Node:
-        value = self.told[key]
+        value = self.assumptions[key]
         kind = "assumed" if value.basis != "published" else "measured"
         if value.unit != "policy":
             how = value.basis
@@ -184,15 +184,15 @@ def _network(made: _Properties) -> list[Node]:
     ]
 
 
-def _platform(folder: Path, told: dict[str, Given]) -> Platform:
-    made = _Properties(folder, told)
-    clock, operations = told["clock"].text, told["operations_per_cycle"].text
+def _platform(folder: Path, assumptions: dict[str, Given]) -> Platform:
+    made = _Properties(folder, assumptions)
+    clock, operations = assumptions["clock"].text, assumptions["operations_per_cycle"].text
     machine = cluster(
-        nodes=int(told["nodes"].text),
+        nodes=int(assumptions["nodes"].text),
         speed=f"{float(clock) * float(operations):g}Mf",
-        cores=int(told["processors_per_node"].text),
-        bandwidth=told["bandwidth"].with_unit,
-        latency=told["cable_latency"].with_unit,
+        cores=int(assumptions["processors_per_node"].text),
+        bandwidth=assumptions["bandwidth"].with_unit,
+        latency=assumptions["cable_latency"].with_unit,
         hosts=f"{clock} MHz, one operation a cycle: only ratios of speeds between platforms would use it. Two processors.",
         links="Full-duplex cables to one switch.",
     )

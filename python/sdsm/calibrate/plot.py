@@ -22,7 +22,7 @@ from sdsm.plot.style import (
 
 
 def draw(rows: Sequence[Row], title: str) -> Figure:
-    """Costs: times, and differences."""
+    """Draws costs: times, and differences."""
     figure = new_figure(8.5, 2.0 + 0.26 * len(rows))
     heading(
         figure,
@@ -59,7 +59,7 @@ def draw(rows: Sequence[Row], title: str) -> Figure:
 
 
 def draw_network(held: Sequence[Held], title: str) -> Figure:
-    """Times over sizes, and differences."""
+    """Draws times over sizes, and differences."""
     measured_in = {"bandwidth": PUBLISHED, "latency": GREEN, None: GREY}
 
     figure = new_figure(8.5, 6.5)

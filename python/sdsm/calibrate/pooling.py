@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """What one run tells of its samples, all in one unit. standard_deviation is None for a single sample."""
+    """One run's summary of its samples, all in one unit. standard_deviation is None for a single sample."""
 
     samples: int
     mean: float
@@ -38,7 +38,7 @@ class Pooled:
     mean: float
     sd_samples: float | None
     sd_runs: float | None
-    sd_largest: float | None  # of the runs' own
+    sd_largest: float | None  # among the runs'
     minimum: float
     maximum: float
     outliers: int

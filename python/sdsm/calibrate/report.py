@@ -42,7 +42,7 @@ def check(row: Row) -> dict[str, Any]:
 
 
 def shape(choice: Choice) -> dict[str, Any]:
-    """left_out: each layout beside what either shape makes of it from the others."""
+    """left_out: each layout beside each shape's prediction from the others."""
     return {
         "shape": choice.shape,
         "kind": choice.kind,
@@ -90,7 +90,7 @@ def document(
 
 
 def table(parameters: Sequence[Parameter], gate: Sequence[Row]) -> str:
-    """For the terminal."""
+    """Returns the terminal's table."""
     lines = [f"{'parameter':<26}{'value':>14} {'unit':<6}{'standard error':>15}{'samples':>9}  is"]
     for p in parameters:
         error = "" if p.standard_error is None else f"{p.standard_error:.3g}"

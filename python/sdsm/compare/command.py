@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from sdsm.base.command_line import BadInput, Parser, command, file_name, say, told
+from sdsm.base.command_line import BadInput, Parser, command, file_name, say, with_reason
 from sdsm.base.output_file import check_figure, check_outputs, json_text, print_or_write
 from sdsm.compare.comparison import compare, document
 from sdsm.compare.table import csv_text, text
@@ -27,7 +27,7 @@ Exit status: 0 done, 1 a difference above --fail-above, or a file could not be w
 
 
 def share(given: str) -> float:
-    """Of "5%" or "0.05". Raises ValueError, also above 1 without a %: 5 may mean 5%."""
+    """Parses "5%" or "0.05". Raises ValueError, also above 1 without a %: 5 may mean 5%."""
     number = given.removesuffix("%")
     try:
         value = float(number) / (100 if given.endswith("%") else 1)
@@ -43,7 +43,7 @@ def share(given: str) -> float:
 def parser() -> argparse.ArgumentParser:
     p = Parser(prog="sdsm compare", description=DESCRIPTION, epilog=EPILOG)
     p.add_argument("files", nargs="+", metavar="RESULT.json", help="the reference, then what is held against it")
-    p.add_argument("--fail-above", type=told(share), metavar="SHARE", help="status 1 if a time differs by more, such as 5%%")
+    p.add_argument("--fail-above", type=with_reason(share), metavar="SHARE", help="status 1 if a time differs by more, such as 5%%")
     p.add_argument("--csv", type=file_name, metavar="FILE|-", help="write every figure of every result as CSV")
     p.add_argument("--json", type=file_name, metavar="FILE|-", help="write the same as JSON (docs/result-format.md)")
     p.add_argument("--plot", type=file_name, metavar="FILE", help="draw where the time goes: a .png, .svg or .pdf")

@@ -1,4 +1,4 @@
-"""How far results are from one of them: in time, in where the time went, and in what was counted."""
+"""Compares results with one of them: in time, by term of the account, and in counts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Compared:
 
 @dataclass(frozen=True)
 class Row:
-    """A term of the account (mean over threads, s) or a count (of all threads together), of each result in turn."""
+    """A term of the account (mean over threads, s) or a count (over all threads), for each result in turn."""
 
     name: str
     values: tuple[float, ...]
@@ -53,7 +53,7 @@ class Comparison:
         return len({one.result.kind for one in self.results}) > 1
 
     def common_terms(self) -> tuple[Row, ...]:
-        """Those that all results can tell: where runs stand beside simulations, what is stolen is where runs have it."""
+        """Terms that all results have: where runs stand beside simulations, stolen time is where runs have it."""
         if self.is_of_runs_and_simulations:
             return _rows([one.result.run_account_s for one in self.results])
         return self.accounts
@@ -63,7 +63,7 @@ class Comparison:
         return [row for row in self.common_terms() if max(row.values) >= SHOWN * longest_s]
 
     def is_off(self, row: Row, number: int) -> bool:
-        """Whether a term is a tenth of the reference's time or more, and further from the reference's than a quarter."""
+        """Whether a term is at least a tenth of the reference's time, and differs from the reference's by more than a quarter."""
         return Term(row.name, row.values[0], row.values[number], self.results[0].time.time_s).is_off
 
     def worst(self) -> float:
@@ -72,7 +72,7 @@ class Comparison:
 
 
 def compare(results: Sequence[Result]) -> Comparison:
-    """The first is what the others are held against."""
+    """Compares results with the first."""
     times = [point([result]) for result in results]
     first = times[0]
     compared = tuple(
@@ -83,14 +83,14 @@ def compare(results: Sequence[Result]) -> Comparison:
 
 
 def _rows(of_results: Sequence[tuple[tuple[str, float], ...]]) -> tuple[Row, ...]:
-    """What a result lacks is 0 there: a kind of fault that its protocol does not have."""
+    """Returns rows with 0 for what a result lacks: a kind of fault that its protocol does not have."""
     tables = [dict(values) for values in of_results]
     names = dict.fromkeys(name for table in tables for name in table)
     return tuple(Row(name, tuple(table.get(name, 0) for table in tables)) for name in names)
 
 
 def document(comparison: Comparison) -> dict[str, object]:
-    """As `sdsm compare --json` writes it."""
+    """Returns the document of `sdsm compare --json`."""
     return {
         "format": FORMAT,
         "kind": "comparison",

@@ -13,7 +13,7 @@ COLOURS = (style.SKY, style.VERMILION, style.ORANGE, style.YELLOW, style.GREEN, 
 
 
 def draw(comparison: Comparison) -> Figure:
-    """Bars of the terms that the table has, and of all others together; whiskers from the least to the greatest time."""
+    """Draws bars of the table's terms and of all others together; whiskers run from the least to the greatest time."""
     results = comparison.results
     figure = style.new_figure(7.6, 1.9 + 0.55 * len(results))
     axes = figure.subplots()

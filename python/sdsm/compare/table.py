@@ -10,21 +10,21 @@ from sdsm.base.run_result import why_extrapolated
 from sdsm.compare.comparison import Compared, Comparison, Row
 from sdsm.plot.series import Point
 
-#: The account's term.
+#: Name of the account's term.
 COMPUTING = "compute"
-#: So many times as much computing is no matter of caches or of other load.
+#: A factor on computing that caches or other load do not explain.
 OTHER_WORK = 2.0
 
 
 def text(comparison: Comparison) -> str:
-    """The verdict first, then times, settings that differ, where the time goes, counts that differ."""
+    """Returns the verdict, times, settings that differ, the account, and counts that differ."""
     return "\n".join(
         [verdict(comparison), "", *_times(comparison), *_settings(comparison), *_accounts(comparison), *_counts(comparison)]
     )
 
 
 def verdict(comparison: Comparison) -> str:
-    """A sentence for each result but the reference, numbered as in the tables."""
+    """Returns a sentence for each result but the reference, numbered as in the tables."""
     sentences = []
     for number, one in enumerate(comparison.results[1:], start=2):
         gap_s = one.time.time_s - comparison.results[0].time.time_s
@@ -43,7 +43,7 @@ def verdict(comparison: Comparison) -> str:
 
 
 def _other_computing(comparison: Comparison, number: int) -> list[str]:
-    """Where a result computes so much longer that its work or its processor must be another."""
+    """Yields a line where a result computes so much longer that its work or its processor must be another."""
     for row in comparison.common_terms():
         own_s, first_s = row.values[number - 1], row.values[0]
         least_s, most_s = sorted((own_s, first_s))
@@ -73,7 +73,7 @@ def _times(comparison: Comparison) -> list[str]:
 
 
 def extrapolations(comparison: Comparison) -> list[str]:
-    """A line for each prediction that rests on costs that were not measured."""
+    """Returns a line for each prediction that rests on unmeasured costs."""
     results = enumerate((one.result for one in comparison.results), start=1)
     return [f"[{number}] is {why_extrapolated(one.extrapolated)}" for number, one in results if one.extrapolated]
 
@@ -84,15 +84,15 @@ def _settings(comparison: Comparison) -> list[str]:
 
 
 def settings(comparison: Comparison) -> list[str]:
-    """What may be why times differ: a line for each setting that does."""
+    """Returns possible reasons for different times: a line for each setting that differs."""
     tables = [dict(one.result.settings) | dict(one.result.variant) | {"program": one.result.program} for one in comparison.results]
     lines = []
     for name in dict.fromkeys(name for table in tables for name in table):
         given = [table.get(name) for table in tables]
-        # A setting that a kind of result does not have (a run's platform) is no difference.
+        # A setting that a kind of result lacks (a run's platform) is no difference.
         if len({value for value in given if value is not None}) > 1:
-            told = ", ".join(f"[{number}] {value}" for number, value in enumerate(given, start=1) if value is not None)
-            lines.append(f"{name}: {told}")
+            values = ", ".join(f"[{number}] {value}" for number, value in enumerate(given, start=1) if value is not None)
+            lines.append(f"{name}: {values}")
     return lines
 
 
@@ -117,18 +117,18 @@ def _accounts(comparison: Comparison) -> list[str]:
     lines = _columns(comparison, heading, rows, ".4g")
     far = [_far(comparison, row) for row in rows]
     if any(far):
-        lines = [*lines[:3], *(f"{line}  {told}".rstrip() for line, told in zip(lines[3:], far, strict=True))]
+        lines = [*lines[:3], *(f"{line}  {note}".rstrip() for line, note in zip(lines[3:], far, strict=True))]
     return lines
 
 
 def _far(comparison: Comparison, row: Row) -> str:
-    """What a term is of the reference's, in results where it is large and far from that."""
-    told = []
+    """Returns a term's ratio to the reference's, in results where it is large and far from that."""
+    notes = []
     for number in range(1, len(row.values)):
         if comparison.is_off(row, number):
             times = f"{row.values[number] / row.values[0]:.2f} of [1]" if row.values[0] > 0 else "not in [1]"
-            told.append(f"[{number + 1}] {times}")
-    return ", ".join(told)
+            notes.append(f"[{number + 1}] {times}")
+    return ", ".join(notes)
 
 
 def _counts(comparison: Comparison) -> list[str]:
@@ -139,7 +139,7 @@ def _counts(comparison: Comparison) -> list[str]:
 
 
 def csv_text(comparison: Comparison) -> str:
-    """A row for each figure of each result: file, figure, unit, value, and the reference's."""
+    """Returns a row for each figure of each result: file, figure, unit, value, and the reference's."""
     rows: list[tuple[object, ...]] = [("file", "figure", "unit", "value", "reference")]
     first = comparison.results[0].time
     for number, one in enumerate(comparison.results):

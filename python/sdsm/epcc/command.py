@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from sdsm.base.command_line import BadInput, Parser, command, file_name, say, told
+from sdsm.base.command_line import BadInput, Parser, command, file_name, say, with_reason
 from sdsm.base.output_file import check_outputs, print_or_write
 from sdsm.epcc.clock import megahertz
 from sdsm.epcc.groups import Collection, collect
@@ -35,7 +35,7 @@ examples:
   sdsm epcc --predicted p.out -o both measured.out what a simulated cluster printed, beside what a real one did
   cat run1 run2 | sdsm epcc --csv - -              from standard input, as CSV
 
-What is not in the outputs can be told by options, or by lines before a banner in the files themselves; runs
+What is not in the outputs can be given by options, or by lines before a banner in the files themselves; runs
 for which they differ are kept apart:
   # platform: p3-score, 4 nodes
   # os: Linux 2.4
@@ -93,7 +93,7 @@ def parser() -> argparse.ArgumentParser:
     untold.add_argument("--platform", type=words, metavar="TEXT", help="the machine")
     untold.add_argument("--os", type=words, metavar="TEXT", help="its operating system")
     untold.add_argument("--compiler", type=words, metavar="TEXT", help="the compiler, with its options")
-    untold.add_argument("--clock", type=told(clock), metavar="FREQUENCY", help="the processor's clock, such as 500MHz")
+    untold.add_argument("--clock", type=with_reason(clock), metavar="FREQUENCY", help="the processor's clock, such as 500MHz")
     return p
 
 
@@ -142,11 +142,11 @@ def main(arguments: list[str] | None = None) -> int:
     if options.output is not None:
         options.output.mkdir(parents=True, exist_ok=True)
     check_outputs((options.html, options.csv, options.json), [*options.files, *predicted])
-    told = {name: getattr(options, name) for name in ENVIRONMENT if getattr(options, name)}
-    collection = collect(files, told, options.apart, predicted)
+    given = {name: getattr(options, name) for name in ENVIRONMENT if getattr(options, name)}
+    collection = collect(files, given, options.apart, predicted)
     unit = options.unit or ("cycles" if options.clock else "us")
     try:
-        tables(collection, unit)  # so that a missing clock is told before anything is written
+        tables(collection, unit)  # so that a missing clock is reported before anything is written
     except ValueError as error:
         raise BadInput(str(error)) from None
     all_warnings = (*warnings, *collection.warnings)
@@ -159,7 +159,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def name_files(options: argparse.Namespace) -> None:
-    """What --output FOLDER stands for."""
+    """Sets the files that --output FOLDER means."""
     if options.output is not None:
         options.html = options.html or options.output / "index.html"
         options.csv = options.csv or options.output / "epcc.csv"
@@ -168,7 +168,7 @@ def name_files(options: argparse.Namespace) -> None:
 
 
 def write(options: argparse.Namespace, collection: Collection, unit: str) -> int:
-    """Writes what was asked for, or prints the tables. Raises OSError."""
+    """Writes the requested files, or prints the tables. Raises OSError."""
     html, csv, as_document, plots = options.html, options.csv, options.json, options.plots
     found = tables(collection, unit)
     if not any((html, csv, as_document, plots)):

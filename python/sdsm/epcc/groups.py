@@ -1,4 +1,4 @@
-"""EPCC runs from any number of files, put together where they measured the same thing."""
+"""Pools EPCC runs from any number of files where they measured the same thing."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from sdsm.epcc.clock import megahertz
 from sdsm.readers import ReadError
 from sdsm.readers.epcc import ENVIRONMENT, HALF_WIDTH_SDS, Block, Run
 
-#: Settings under which results can be put together only if they are equal. Delay lengths are tuned anew in each run.
+#: Settings that results must share to be pooled. Delay lengths are tuned anew in each run.
 COMPARED = ("test time", "delay time", "iterations per thread")
 
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """Where runs were made: what was told about it, and the suite. Runs of different environments are never pooled."""
+    """A run's machine and suite. Runs of different environments are never pooled."""
 
     platform: str = ""
     os: str = ""
     compiler: str = ""
     clock: str = ""
     suite: str = ""
-    file: str = ""  # where files are to be kept apart; "measured" or "predicted" where some are predicted
+    file: str = ""  # where files are kept apart; "measured" or "predicted" if some are predicted
 
     @property
     def clock_mhz(self) -> float | None:
@@ -33,7 +33,7 @@ class Environment:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What results must share to be put together."""
+    """The properties that pooled results share."""
 
     environment: Environment
     threads: int
@@ -67,7 +67,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """All groups, with the order of directives that the files have, and what the user must be told."""
+    """All groups, with the order of directives in the files, and messages for the user."""
 
     groups: tuple[Group, ...]
     environments: tuple[Environment, ...]
@@ -79,11 +79,11 @@ MEASURED, PREDICTED = "measured", "predicted"
 
 
 def collect(
-    files: Mapping[str, Sequence[Run]], told: Mapping[str, str], apart: bool = False, predicted: Container[str] = ()
+    files: Mapping[str, Sequence[Run]], given: Mapping[str, str], apart: bool = False, predicted: Container[str] = ()
 ) -> Collection:
-    """Groups of all runs of all files (by name).
+    """Returns groups of all runs of all files (by name).
 
-    told: platform, os, compiler, clock as given by options; they hold for runs whose file does not say. Raises
+    given: platform, os, compiler, clock as given by options; they hold for runs whose file does not say. Raises
     ReadError if a file says something else, or has a run without its number of threads. apart: only runs of one file
     are put together. predicted: the files whose times are predictions; they are kept apart from all others.
     """
@@ -94,7 +94,7 @@ def collect(
         if predicted:
             kept_as = PREDICTED if file in predicted else MEASURED
         for run in runs:
-            environment = replace(_environment(file, run, told, warnings), file=kept_as)
+            environment = replace(_environment(file, run, given, warnings), file=kept_as)
             if run.threads is None:
                 raise ReadError(
                     file, run.line, "a run without banner: its number of threads is not known. Give the whole output"
@@ -112,10 +112,10 @@ def collect(
     )
 
 
-def _environment(file: str, run: Run, told: Mapping[str, str], warnings: list[str]) -> Environment:
+def _environment(file: str, run: Run, given: Mapping[str, str], warnings: list[str]) -> Environment:
     values = {}
     for name in ENVIRONMENT:
-        in_file, by_option = run.environment.get(name, ""), told.get(name, "")
+        in_file, by_option = run.environment.get(name, ""), given.get(name, "")
         if in_file and by_option and _plain(name, in_file) != _plain(name, by_option):
             raise ReadError(
                 file, run.line, f"the file says {name} {in_file!r}, the option {by_option!r}. Take one of them back"
@@ -185,7 +185,7 @@ def _overhead_half_width(time: Pooled, blocks: Sequence[Block]) -> float | None:
     references = [block.reference for block in blocks if block.reference is not None]
     if len(references) == len(blocks):
         return _half_width(time.sd_samples, pool([_summary(reference) for reference in references]).sd_samples)
-    # A file that holds no reference: what it printed stands, as long as there is only that.
+    # A file without a reference keeps its printed values, if there are no others.
     return blocks[0].overhead_half_width if len(blocks) == 1 else None
 
 

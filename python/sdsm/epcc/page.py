@@ -12,7 +12,7 @@ from sdsm.report.template import render, uri
 
 
 def page(collection: Collection, tables: Sequence[Table], plots: Sequence[Plot], unit: str) -> str:
-    """The page's text, the same from the same data. Nothing of the inputs reaches it unescaped."""
+    """Returns the page's text, the same from the same data. Everything from the inputs is escaped."""
     return render(
         "page.html.jinja",
         Path(__file__).parent,

@@ -1,4 +1,4 @@
-"""Plots of overhead against number of threads, chunk size or array size: a panel per directive."""
+"""Plots overhead against number of threads, chunk size or array size: a panel per directive."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ COLUMNS = 3
 
 @dataclass(frozen=True)
 class Plot:
-    """A drawn figure, what it is called in file names, and a sentence for those who cannot see it."""
+    """A drawn figure, its name for files, and a sentence for those who cannot see it."""
 
     name: str
     title: str
@@ -48,7 +48,7 @@ _Lines = dict[str, list[_Point]]
 
 
 def draw(collection: Collection, unit: str, by: str = "auto") -> list[Plot]:
-    """A figure for the directives of each kind that the runs hold.
+    """Draws a figure for the directives of each kind in the runs.
 
     by: "threads", "chunk" or "array_size" is what overhead is drawn against; "auto" takes a directive's own size, else
     threads. Directives all measured at one point only share one figure of their overheads side by side. Returns no
@@ -83,7 +83,7 @@ def _axis(group: Group, by: str) -> str | None:
 
 
 def _labels(environments: Sequence[Environment]) -> dict[Environment, str]:
-    """What tells each environment from the others, and no more; of files the name without folder if that does."""
+    """Returns the parts that distinguish each environment; for files the name without folder if that suffices."""
     names = [field.name for field in fields(Environment)]
     telling = [name for name in names if len({getattr(environment, name) for environment in environments}) > 1]
     files = {environment.file: Path(environment.file).name for environment in environments}
@@ -91,8 +91,8 @@ def _labels(environments: Sequence[Environment]) -> dict[Environment, str]:
         files = {file: file for file in files}
     labels = {}
     for environment in environments:
-        told = [files[environment.file] if name == "file" else getattr(environment, name) for name in telling]
-        labels[environment] = ", ".join(text for text in told if text)
+        parts = [files[environment.file] if name == "file" else getattr(environment, name) for name in telling]
+        labels[environment] = ", ".join(text for text in parts if text)
     return labels
 
 
@@ -101,19 +101,19 @@ def _panels(groups: Sequence[Group], axis: str, unit: str, labels: Mapping[Envir
     for group in groups:
         key = group.key
         by = factor(key.environment, unit)
-        told = []
+        parts = []
         if axis != "threads":
-            told.append(f"{key.threads} thread{'s' if key.threads > 1 else ''}")
+            parts.append(f"{key.threads} thread{'s' if key.threads > 1 else ''}")
         elif key.size_kind:
-            told.append(f"{key.size_kind.replace('_', ' ')} {key.size}")
+            parts.append(f"{key.size_kind.replace('_', ' ')} {key.size}")
         if labels[key.environment]:
-            told.append(labels[key.environment])
+            parts.append(labels[key.environment])
         name = key.directive if key.occurrence == 1 else f"{key.directive} (no. {key.occurrence})"
         assert group.overhead is not None
         point = _Point(
             key.threads if axis == "threads" else key.size, group.overhead * by, (group.overhead_sd_runs or 0.0) * by
         )
-        panels.setdefault(name, {}).setdefault(", ".join(told), []).append(point)
+        panels.setdefault(name, {}).setdefault(", ".join(parts), []).append(point)
     for lines in panels.values():
         for points in lines.values():
             points.sort(key=lambda point: point.x)
@@ -231,7 +231,8 @@ def _side_by_side(panels: dict[str, _Lines], axis: str, unit: str, x: int) -> tu
 
 
 def _scale_side_by_side(axes: Axes, points: Sequence[_Point]) -> None:
-    """Some are about nothing or below it, others a thousand times as long: linear around 0, logarithmic beyond."""
+    """Scales linearly around 0 and logarithmically beyond: some values are about zero or negative, others a thousand times as
+    large."""
     from sdsm.plot import style
 
     lowest = min(point.overhead - point.spread for point in points)

@@ -1,4 +1,4 @@
-"""The results as rows, in microseconds or clock cycles: for the page, the terminal, CSV and JSON alike."""
+"""The results as rows, in microseconds or clock cycles, for the page, the terminal, CSV and JSON."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Table:
 
 
 def factor(environment: Environment, unit: str) -> float:
-    """What a microsecond is in `unit`. Raises ValueError if that takes a clock and none is known."""
+    """Returns a microsecond in `unit`. Raises ValueError if that requires an unknown clock."""
     if unit == "us":
         return 1.0
     if environment.clock_mhz is None:
@@ -92,9 +92,9 @@ def tables(collection: Collection, unit: str) -> list[Table]:
 
 
 def describe(environment: Environment) -> str:
-    told = [environment.file, environment.platform, environment.os, environment.compiler, environment.clock]
-    told.append(environment.suite)
-    return ", ".join(text for text in told if text)
+    parts = [environment.file, environment.platform, environment.os, environment.compiler, environment.clock]
+    parts.append(environment.suite)
+    return ", ".join(text for text in parts if text)
 
 
 def shown(value: Cell, unit: str) -> str:
@@ -117,7 +117,7 @@ def as_text(found: Sequence[Table], unit: str) -> str:
 
 
 def beside(collection: Collection, unit: str) -> str:
-    """Overheads as predicted and as measured, for a terminal; empty if there are no predictions.
+    """Returns predicted and measured overheads for a terminal; empty if there are no predictions.
 
     A row for each directive and number of threads that has one of either. Raises ValueError as factor does.
     """
@@ -150,7 +150,7 @@ def beside(collection: Collection, unit: str) -> str:
 
 
 def records(collection: Collection, unit: str) -> list[dict[str, Cell]]:
-    """One record per group, times named with their unit (overhead_us), None where the data cannot tell."""
+    """Returns one record per group, times named with their unit (overhead_us), None if the data lack it."""
     found = []
     for group in collection.groups:
         figures = row(group, unit)
@@ -174,12 +174,12 @@ def records(collection: Collection, unit: str) -> list[dict[str, Cell]]:
 
 
 def as_csv(collection: Collection, unit: str) -> str:
-    """All records with a heading; empty fields where the data cannot tell."""
+    """Returns all records with a heading; empty fields where the data lack them."""
     return csv_text(records(collection, unit))
 
 
 def as_json(collection: Collection, unit: str) -> str:
-    """{"format": 1, "kind": "epcc", "unit", "files", "warnings", "results": records}; null: not known."""
+    """Returns {"format": 1, "kind": "epcc", "unit", "files", "warnings", "results": records}; null: not known."""
     document: dict[str, Any] = {
         "format": 1,
         "kind": "epcc",

@@ -1,4 +1,4 @@
-"""The same trace with one thing changed: what the user can do, and what the machine could be."""
+"""Changes one thing about a prediction: what the user can do, and what the machine could be."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ INVALIDATIONS = ("all", "changed")
 PROTOCOLS = ("scash", "home-open", "jiajia")
 
 PLACEMENTS = ("as-asked", "block", "first-touch", "round-robin")
-#: What the platform's modelled barriers may be like: barrier.shape.
+#: Possible shapes of the platform's modelled barriers: barrier.shape.
 SHAPES = ("flat", "tree")
-#: More threads on a node than this are no cluster of today's platforms.
+#: Today's clusters have no more threads on a node than this.
 MOST_PER_NODE = 8
 
 
@@ -39,9 +39,8 @@ class Layout:
 
 @dataclass(frozen=True)
 class Point:
-    """What is simulated. scale: the options that scale computing; settings: those of --set; others: all further ones,
-    with their values.
-    """
+    """A simulation. scale: options that scale computing; settings: those of --set; others: all further ones, with their
+    values."""
 
     trace: str
     platform: str
@@ -52,14 +51,14 @@ class Point:
     others: tuple[str, ...] = ()
 
     def command(self) -> list[str]:
-        """Of `sdsm simulate`, without its outputs."""
+        """Arguments of `sdsm simulate`, without its outputs."""
         layout = ("--nodes", str(self.layout.nodes), "--threads-per-node", str(self.layout.threads_per_node))
         settings = [word for setting in self.settings for word in ("--set", setting)]
         words = (self.trace, "--platform", self.platform, *layout, "--placement", self.placement)
         return ["simulate", "--quiet", *words, *self.scale, *settings, *self.others]
 
     def _given(self) -> dict[str, tuple[str, ...]]:
-        """Values in `others`, by option; none of an option that stands alone."""
+        """Returns the values in `others`, by option; none for an option without a value."""
         found: dict[str, tuple[str, ...]] = {}
         for word in self.others:
             if word.startswith("--"):
@@ -70,17 +69,17 @@ class Point:
         return found
 
     def changes_of(self, base: Point) -> dict[str, Any]:
-        """What makes `base` this point: its layout, its placement, and values in `others`, by option."""
+        """Returns the differences from `base`: layout, placement, and values in `others`, by option."""
         fields = {name: getattr(self, name) for name in ("layout", "placement") if getattr(self, name) != getattr(base, name)}
         before = base._given()
         return fields | {option: values[0] for option, values in self._given().items() if before.get(option) != values}
 
     def option(self, name: str, usual: str) -> str:
-        """The value that `others` gives; else the usual one."""
+        """Returns the option's value in `others`, or else the usual one."""
         return next(iter(self._given().get(name, ())), usual)
 
     def having(self, name: str, value: str) -> Point:
-        """The same with this value in `others`."""
+        """Returns this point with another value in `others`."""
         given = self._given() | {name: (value,)}
         return replace(self, others=tuple(word for option, values in given.items() for word in (option, *values)))
 
@@ -103,11 +102,11 @@ class Alternative:
 
 
 def alternatives(point: Point, compute_factor: float, mendings: Collection[str] = (), assumes_shape: bool = False) -> Iterator[Alternative]:
-    """All that are not so already. compute_factor: of the point's simulation. mendings: keys of MENDINGS that may gain.
-    assumes_shape: whether the platform's barriers are modelled; then both shapes come, as the point's is the file's affair.
-    """
+    """Yields all alternatives that differ from the point. compute_factor: of the point's simulation. mendings: keys of
+    MENDINGS that may gain. assumes_shape: whether the platform's barriers are modelled; then both shapes come, as only the
+    file has the point's."""
     for mending in mendings:
-        # Only where first touch decides about homes does it matter who touches first.
+        # The thread that touches first matters only if first touch decides about homes.
         placed = replace(point, placement="first-touch") if mending == PARALLEL_INIT else point
         yield Alternative(MENDINGS[mending], placed, True, mending, is_offered=mending != PARALLEL_INIT)
     for rule in PLACEMENTS:
@@ -138,7 +137,7 @@ def alternatives(point: Point, compute_factor: float, mendings: Collection[str] 
 
 
 def together(point: Point, one: Alternative, other: Alternative) -> Alternative | None:
-    """Both choices at once; None if they change the same thing, or if one is an upper bound that nobody can have."""
+    """Combines both choices; None if they change the same thing, or if one is only an upper bound."""
     mendings = [way.mending for way in (one, other) if way.mending]
     if len(mendings) > 1 or WITHOUT_LOCKS in mendings:
         return None

@@ -31,7 +31,7 @@ These mean the same as in `sdsm simulate`: --network, --memory-bound, --jitter, 
 --page-size, --prefetch, --max-memory.
 Exit status: 0 done, 1 the run failed, 2 bad usage or input."""
 
-#: Options of `sdsm simulate` with a value, which are handed on as they are.
+#: Options of `sdsm simulate` with a value, which are passed on unchanged.
 HANDED_ON = (
     "--memory-bound", "--network", "--jitter", "--seed", "--atomics", "--region", "--protocol", "--page-size", "--prefetch", "--max-memory",
 )  # fmt: skip
@@ -87,7 +87,7 @@ def main(arguments: list[str] | None = None) -> int:
         try:
             point = _point(options)
             with Started(point, Path(folder)) as started:
-                # Slow to load, so what is simulated is on its way before.
+                # Slow to load, so the simulation starts before.
                 from sdsm.explain.explanation import document, explain
                 from sdsm.explain.words import text
 

@@ -1,4 +1,4 @@
-"""All about one prediction: its account, what memory costs, what was found, and what else was simulated."""
+"""Explains one prediction: its account, the costs of memory, findings, and the other simulated points."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ from sdsm.readers import ReadError
 from sdsm.readers.text import Text
 
 FORMAT = 1
-#: Choices are tried together if each gains so much, at most so many; a pair is worth a line if it gains as much again.
+#: Choices are tried together if each gains so much, at most so many; a pair gets a line if it again gains as much.
 WORTHWHILE = 1.02
 MOST_TRIED = 4
-#: Simulations at once.
+#: Number of simulations at once.
 WORKERS = 2
-#: So many pages that several threads write apart are more than borders between parts.
+#: More pages that several threads write apart cannot all be borders between parts.
 SCATTERED = 16
-#: Arrays and lines that one sentence names.
+#: Number of arrays and lines that one sentence names.
 MOST_PLACES = 2
-#: What costs less than this share of all threads' time is not worth a word.
+#: Smallest share of all threads' time that gets a sentence.
 NOTABLE = 0.05
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """An alternative, simulated. time_s: None where it cannot be; then `why` says why.
+    """An alternative, simulated. time_s: None if it cannot be; then `why` has the reason.
 
     gain: how many times faster than the point that is explained.
     extrapolated: kinds of cost that the platform does not have for it, as in docs/result-format.md.
@@ -60,7 +60,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Explanation:
-    """terms: where the time goes, mean over threads, s, the longest first; they sum to the makespan.
+    """terms: mean time over threads by term, s, the longest first; they sum to the makespan.
 
     findings:    sentences, the costliest first.
     notes:       what the simulator says of how far the prediction holds.
@@ -83,18 +83,18 @@ class Explanation:
         return self.result.makespan_s * len(self.result.threads)
 
     def baselines(self) -> list[tuple[str, float]]:
-        """What the time would be without queues, in words; s."""
-        told = self.result.baselines
-        if told is None:
+        """Times without queues, in words; s."""
+        baselines = self.result.baselines
+        if baselines is None:
             return []
-        return [("each action at its cost, without any waiting", told.counts_s), ("with waits for the last at barriers alone", told.critical_path_s)]
+        return [("each action at its cost, without any waiting", baselines.counts_s), ("with waits for the last at barriers alone", baselines.critical_path_s)]
 
     def other_shape(self) -> Outcome | None:
-        """If barriers are modelled: the shape that they are not assumed to have, where that makes another time."""
+        """If barriers are modelled: the other shape's outcome, if its time differs."""
         return next((one for one in self.outcomes if one.alternative.shape), None)
 
     def best(self) -> Outcome | None:
-        """The choice that gains most, at least 5 %; an extrapolated one only if the point itself is extrapolated, too."""
+        """The choice with the largest gain, at least 5 %; an extrapolated one only if the point itself is extrapolated, too."""
         is_known = [not one.is_extrapolated or bool(self.result.extrapolated) for one in self.outcomes]
         choices = [
             one for one, known in zip(self.outcomes, is_known, strict=True) if one.alternative.is_choice and one.gain >= 1.05 and known
@@ -103,7 +103,7 @@ class Explanation:
 
 
 def explain(point: Point, folder: Path, with_gains: bool, say: Callable[[str], None], started: Started) -> Explanation:
-    """The point, whose simulation has been started, and its alternatives. folder: for intermediate files.
+    """Explains the point, whose simulation has been started, with its alternatives. folder: for intermediate files.
 
     Raises CommandFailed.
     """
@@ -111,7 +111,7 @@ def explain(point: Point, folder: Path, with_gains: bool, say: Callable[[str], N
     notes = started.notes
     protocol = point.option("--protocol", PROTOCOLS[0])
     if protocol in PROTOCOLS:
-        kinds_of_faults(protocol)  # needed below, and asked for while the simulation runs
+        kinds_of_faults(protocol)  # needed below; asked for while the simulation runs
     result = _parsed(started.simulated())
     if result.makespan_s == 0:
         raise CommandFailed("the measured region takes no time, so there is nothing to explain. Try --region whole")
@@ -148,7 +148,7 @@ _HOMES = {"H": "of its own", "L": "of its node", "R": "of other nodes"}
 
 
 def _in_words(term: str) -> str:
-    """SCASH's names of faults tell access, state of the page on the node, and home."""
+    """Describes a term; SCASH's names of faults tell access, state of the page on the node, and home."""
     kind = term.removeprefix("fault ")
     if kind == term:
         return _WORDS.get(term, term)
@@ -169,7 +169,7 @@ def _means(threads: Sequence[run_result.Thread]) -> dict[str, float]:
 
 
 def _mendings(result: run_result.Simulation, found: Sequence[Array]) -> Iterator[str]:
-    """Keys of MENDINGS that are worth a simulation."""
+    """Yields the keys of MENDINGS that are worth a simulation."""
     all_s = result.makespan_s * len(result.threads)
     if sum(one.shared_s for one in found if one.written_apart) >= NOTABLE * all_s:
         yield "--pad"
@@ -231,7 +231,7 @@ def _outcomes(point: Point, result: run_result.Simulation, mendings: Sequence[st
 
 
 def _together(point: Point, done: Sequence[Outcome], may_extrapolate: bool, simulate: Callable[[Alternative], Outcome]) -> list[Outcome]:
-    """The choice that gains most, with others that gain more beside it; empty if none of the next MOST_TRIED does."""
+    """Returns the best choice with others that gain more beside it; empty if none of the next MOST_TRIED does."""
     gaining = [one for one in done if one.alternative.is_choice and one.gain >= WORTHWHILE and (may_extrapolate or not one.is_extrapolated)]
     tried = 0
     best: Outcome | None = None
@@ -249,7 +249,7 @@ def _together(point: Point, done: Sequence[Outcome], may_extrapolate: bool, simu
 
 
 def findings(result: run_result.Simulation, found: Sequence[Array], locks: Sequence[Lock] = ()) -> Iterator[str]:
-    """What stands out, in sentences, the costliest first."""
+    """Yields findings in sentences, the costliest first."""
     all_s = result.makespan_s * len(result.threads)
     again_s = {one.name: cost_s for one, cost_s in _fetched_again(result, found)}
     costs = [*_waits(result, all_s, locks), *_of_memory(found, all_s, again_s), *_of_dropped_copies(result, found, all_s)]
@@ -257,7 +257,7 @@ def findings(result: run_result.Simulation, found: Sequence[Array], locks: Seque
 
 
 def _of_memory(found: Sequence[Array], all_s: float, again_s: Mapping[str, float]) -> Iterator[tuple[float, str]]:
-    """What it costs all threads together, s, and why. again_s: of _fetched_again, by name."""
+    """Yields memory's costs to all threads together, s, and their reasons. again_s: of _fetched_again, by name."""
     yield from _of_words(found, all_s)
     costly = [one for one in found if one.shared_s >= 0.01 * all_s and one.sharing is None]
     apart = [(one, one.shared_s) for one in costly if one.written_apart > one.written_together]
@@ -279,7 +279,7 @@ def _of_memory(found: Sequence[Array], all_s: float, again_s: Mapping[str, float
         + ". Give each thread a page of its own, or combine what they write once at the end"
         + _other_loop(together)
     )
-    # Another home does not keep copies that are dropped.
+    # Another home does not keep dropped copies.
     away = [(one, one.away_s) for one in found if again_s.get(one.name, 0.0) < one.away_s / 2]
     yield _sum(away), (
         f"Pages are at home elsewhere than where they are written: {_listed(away, all_s)}. One thread writes each most of the time, "
@@ -289,7 +289,7 @@ def _of_memory(found: Sequence[Array], all_s: float, again_s: Mapping[str, float
 
 
 def _other_loop(costs: Sequence[tuple[Array, float]]) -> str:
-    """What helps if threads share most pages of an array that they write."""
+    """Returns what helps if threads share most pages of an array that they write."""
     for one, _ in costs:
         shared = one.written_apart + one.written_together
         if shared >= max(SCATTERED, (shared + one.written_by_one) / 2):
@@ -301,7 +301,7 @@ def _other_loop(costs: Sequence[tuple[Array, float]]) -> str:
 
 
 def _of_words(found: Sequence[Array], all_s: float) -> Iterator[tuple[float, str]]:
-    """Of arrays whose words `sdsm trace --words` recorded: proved either way."""
+    """Yields findings on arrays whose words `sdsm trace --words` recorded: proved either way."""
     for one in found:
         if (sharing := one.sharing) is None:
             continue
@@ -320,13 +320,13 @@ def _of_words(found: Sequence[Array], all_s: float) -> Iterator[tuple[float, str
             )
         if sharing.unknown:
             yield one.shared_s, (
-                f"Threads share {_pages(sharing.unknown)} of {one.title}, and whether also their words cannot be told: it is not known "
+                f"Threads share {_pages(sharing.unknown)} of {one.title}, and perhaps their words, too: it is not known "
                 "how much some instruction there accesses. Compile without -march, or with -mno-avx512f, and trace it again"
             )
 
 
 def _of_dropped_copies(result: run_result.Simulation, found: Sequence[Array], all_s: float) -> Iterator[tuple[float, str]]:
-    """Of pages that no thread writes in parallel regions: what fetching them costs beyond once for each node, s."""
+    """Yields the cost of fetching pages that no thread writes in parallel regions, beyond once for each node, s."""
     again = _fetched_again(result, found)
     at_barriers = result.options.get("invalidation") != "changed"
     is_choice = at_barriers and result.protocol == "scash"
@@ -344,12 +344,11 @@ def _of_dropped_copies(result: run_result.Simulation, found: Sequence[Array], al
 
 
 def _fetched_again(result: run_result.Simulation, found: Sequence[Array]) -> list[tuple[Array, float]]:
-    """Arrays that no thread writes in parallel regions, and what fetching them costs beyond once for each node, s; and once more
-    for each change that the initial thread has sent home in between.
-    """
+    """Returns arrays that no thread writes in parallel regions, and the cost of their fetches, s, beyond one for each node
+    and one more for each change that the initial thread has sent home in between."""
     again: list[tuple[Array, float]] = []
     if result.protocol not in ("scash", "home-open"):
-        return again  # JIAJIA drops what somebody has written
+        return again  # JIAJIA drops pages that somebody has written
     for one in found:
         at_most = (one.pages + one.diffs) * (result.nodes - 1)
         is_read_only = one.pages and not one.written_by_one + one.written_apart + one.written_together
@@ -363,7 +362,7 @@ def _sum(costs: Sequence[tuple[Array, float]]) -> float:
 
 
 def _listed(costs: Sequence[tuple[Array, float]], all_s: float) -> str:
-    """Arrays, with what they cost of all time, if that is 1 % or more."""
+    """Lists arrays with their shares of all time, if 1 % or more."""
     return "; ".join(f"{one.title} ({cost_s / all_s:.1%} of all time)" for one, cost_s in costs if cost_s >= 0.01 * all_s)
 
 
@@ -382,7 +381,7 @@ def _waits(result: run_result.Simulation, all_s: float, locks: Sequence[Lock]) -
         term, more_s = _excess(threads, last)
         text += f" Most of it is waiting for others: thread {last.id} comes last most. It spends {more_s:.3g} s more than others on {_in_words(term)}"
         if term.startswith("fault ") or term == "diff":
-            # The memory that costs those faults is the reason, so it is told first.
+            # The memory behind those faults is the reason, so it comes first.
             weight_s = min(barrier_s, max(own_s, NOTABLE * all_s))
     else:
         text += " Most of it is what barriers themselves take. Fewer of them help: merge loops, use nowait where it is right"
@@ -398,15 +397,15 @@ def _hottest(locks: Sequence[Lock]) -> str:
     if not locks:
         return ""
     first, everything = locks[0], sum(one.taken for one in locks)
-    told = f" The most taken is {first.name}: {first.taken} of {everything} times in the whole run, by {first.threads} threads."
+    sentence = f" The most taken is {first.name}: {first.taken} of {everything} times in the whole run, by {first.threads} threads."
     if first.arrays:
         where = f" at {' and '.join(first.lines[:MOST_PLACES])}" if first.lines else ""
-        told += f" Who holds it touches {' and '.join(first.arrays[:MOST_PLACES])}{where}."
-    return told
+        sentence += f" Who holds it touches {' and '.join(first.arrays[:MOST_PLACES])}{where}."
+    return sentence
 
 
 def _excess(threads: Sequence[run_result.Thread], last: run_result.Thread) -> tuple[str, float]:
-    """The term, waiting apart, of which the thread has most beyond the mean of the others; by how much, s."""
+    """Returns the term, other than waiting, of which the thread has most beyond the others' mean, and that excess, s."""
     own, others = last.account_s(), _means([thread for thread in threads if thread.id != last.id])
     work = [term for term in own if term not in ("barrier", "idle")]
     most = max(work, key=lambda term: own[term] - others[term])
@@ -414,7 +413,7 @@ def _excess(threads: Sequence[run_result.Thread], last: run_result.Thread) -> tu
 
 
 def document(explanation: Explanation) -> dict[str, object]:
-    """As `sdsm explain --json` writes it (docs/result-format.md)."""
+    """Returns the document of `sdsm explain --json` (docs/result-format.md)."""
     result = explanation.result
     return {
         "format": FORMAT,
@@ -446,8 +445,8 @@ def document(explanation: Explanation) -> dict[str, object]:
 
 
 def _baselines(result: run_result.Simulation) -> dict[str, object]:
-    told = result.baselines
-    return {"baselines": {"counts_s": told.counts_s, "critical_path_s": told.critical_path_s}} if told else {}
+    baselines = result.baselines
+    return {"baselines": {"counts_s": baselines.counts_s, "critical_path_s": baselines.critical_path_s}} if baselines else {}
 
 
 def _array(one: Array) -> dict[str, object]:

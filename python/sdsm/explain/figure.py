@@ -1,4 +1,4 @@
-"""An explanation as a picture: where the time goes, which memory costs it, what would help."""
+"""Draws an explanation: the time by term, its cost by memory, what would help."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which locks a trace takes most, and what threads use under them."""
+"""Finds the locks that a trace takes most, and what threads use under them."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import TypeVar
 
 from sdsm.base.result_types import LockUse, RegionTouches, SiteUse
 
-#: Of critical sections, of which a lock is one.
+#: Name of critical sections, each of which has a lock.
 MOST_NAMES = 6
 
 
 @dataclass(frozen=True)
 class Lock:
-    """taken: how often in the whole run; threads: how many take it.
+    """taken: how often in the whole run; threads: number of threads that take it.
 
     arrays, lines: what threads touch while they hold it, and where; the most frequent first.
     """
@@ -28,9 +28,8 @@ class Lock:
 
 
 def _name(kind: str, number: int, criticals: Sequence[str] = (), is_own: bool = True) -> str:
-    """As docs/tracing.md numbers them: 0 to 2 are the run-time's, others count from 3 by creation or first use. criticals: names
-    of which each named critical section has one. is_own: whether the program itself has it, as far as one can tell.
-    """
+    """Names a lock by docs/tracing.md: 0 to 2 are the run-time's, others count from 3 by creation or first use. criticals:
+    names of named critical sections, each with a lock. is_own: whether it is the program's own, as far as is known."""
     if number == 0:
         return "the unnamed critical section"
     if number == 1:
@@ -52,7 +51,7 @@ def most_taken(
     places: Sequence[str] = (),
     own_sites: Collection[int] = (),
 ) -> list[Lock]:
-    """The most taken first.
+    """Returns the most taken first.
 
     criticals: names of critical sections that the program has. arrays: names by region. places: lines by site.
     own_sites: those in the program itself.
@@ -61,7 +60,7 @@ def most_taken(
     names = criticals if sum(use.class_ == "critical" and use.lock != 0 for use in uses) <= len(criticals) else ()
     found = []
     for use in uses:
-        # A library has no names here, so a lock under which its code alone touches memory may be its own.
+        # Libraries have no names here, so a lock under which only library code touches memory may be a library's.
         is_own = any(one.site in own_sites for one in use.sites)
         touched = [arrays[one.region] for one in _by_frequency(use.regions) if one.region in arrays]
         lines = [places[one.site] for one in _by_frequency(use.sites) if one.site < len(places)]

@@ -1,4 +1,4 @@
-"""What each part of memory cost in a simulation, who writes it, and at which lines it is touched."""
+"""Attributes a simulation's costs to parts of memory, with their writers and the lines that touch them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from sdsm.explain.symbols import PAGE_BYTES, Symbols, symbols_of
 
 
 def parse_info(text: str) -> TraceInfo:
-    """Raises CommandFailed if it is of another version of sdsm."""
+    """Parses the JSON. Raises CommandFailed if it is of another version of sdsm."""
     try:
         return msgspec.json.decode(text, type=TraceInfo)
     except msgspec.MsgspecError as error:
@@ -33,7 +33,7 @@ def parse_info(text: str) -> TraceInfo:
 
 @dataclass(frozen=True)
 class Touch:
-    """An instruction that touches an array's pages first, as (page, interval) pairs. place: its line, else its address."""
+    """First touches of an array's pages by an instruction, as (page, interval) pairs. place: its line, else its address."""
 
     place: str
     text: str
@@ -84,12 +84,12 @@ class Array:
 
     @property
     def short_name(self) -> str:
-        """What `sdsm trace --words` knows it by."""
+        """Name for `sdsm trace --words`."""
         return str(self.line) if self.line is not None and self.blocks > 1 else self.name.partition(" (")[0]
 
     @property
     def title(self) -> str:
-        """Its name in the source: `cg.c:7`, of an allocation whose line is known."""
+        """Name in the source: `cg.c:7`, for an allocation with a known line."""
         if self.line is None:
             return self.name
         return f"{self.name.partition(' (')[0]}, allocated at {self.line}"
@@ -109,7 +109,7 @@ class _Tally:
 
 @dataclass(frozen=True)
 class _Prices:
-    """Seconds that one of them took a thread, on average."""
+    """Mean seconds of one event for a thread."""
 
     fetch_s: float
     local_s: float
@@ -131,7 +131,7 @@ def _prices(thread: run_result.Thread, protocol: str) -> _Prices:
 
 @dataclass
 class Known:
-    """What the program's files tell of a trace.
+    """Facts from the program's files about a trace.
 
     traced: when it was, s since 1970; 0 if the program is another one now.
     frames: by site: its lines, the innermost inlined call's first.
@@ -149,24 +149,24 @@ class Known:
 
 
 def known_of(info: TraceInfo, trace: Path, tell: Callable[[str], None]) -> Known:
-    """tell: is given what of the program's lines is not told, and why."""
+    """tell: receives what is missing about the program's lines, and why."""
     program = info.header.program[0]
     if not Path(program).is_file():
-        tell(f"{program} is not here, so its lines are not told. Call sdsm explain from the folder that it was traced in")
+        tell(f"{program} is not here, so its lines are not shown. Call sdsm explain from the folder that it was traced in")
     files = {program, *(site.file for site in info.header.sites)}
     traced = dict.fromkeys(files, trace.stat().st_mtime) | {program: _traced_at(info, trace)}
-    # A system's library has no lines that could be told.
+    # A system's library has no line information.
     for file in sorted(file for file in files if file == program or not is_of_system(file)):
         if is_newer(file, traced[file]):
-            tell(f"{Path(file).name} has changed since it was traced, so its lines are not told. Trace it again")
+            tell(f"{Path(file).name} has changed since it was traced, so its lines are not shown. Trace it again")
     frames = _frames(info, traced)
     if Path(program).is_file() and not is_newer(program, traced[program]) and info.header.sites and not any(frames):
-        tell(f"{Path(program).name} has no debug information, so lines are told by address. Compile with -g and trace it again")
+        tell(f"{Path(program).name} has no debug information, so lines are given by address. Compile with -g and trace it again")
     return Known(info, traced[program], frames, _places(info, frames))
 
 
 def arrays(result: run_result.Simulation, pages: Path, known: Known) -> list[Array]:
-    """The costliest first; what cost nothing is left out.
+    """Returns the costliest first, without memory that cost nothing.
 
     Each thread's time in faults and diffs is shared out among pages by what one fetch, one other fault and one diff took
     it on average, so the costs sum to the account's. pages: what `sdsm simulate --pages` wrote.
@@ -213,7 +213,7 @@ def arrays(result: run_result.Simulation, pages: Path, known: Known) -> list[Arr
     return sorted(costly, key=lambda one: (-one.cost_s, one.name))
 
 
-#: Of its globals, those whose variables are told.
+#: Number of globals whose variables are named.
 MOST_PAGES = 3
 
 
@@ -225,14 +225,14 @@ def _variables(own: Sequence[Region], tally: _Tally, known: Known) -> dict[int, 
 
 
 def _traced_at(info: TraceInfo, trace: Path) -> float:
-    """When its program was, s since 1970; 0 if that is another one now."""
+    """Time of tracing, s since 1970; 0 if the program has changed."""
     program = Path(info.header.program[0])
     is_another = program.is_file() and info.header.program_sha256 not in ("", sha256(program))
     return 0.0 if is_another else trace.stat().st_mtime
 
 
 def locks_of(known: Known, found: Sequence[Array]) -> tuple[Lock, ...]:
-    """The most taken first, and what threads use under each; variables that are changed atomically are locks, too."""
+    """Returns the most taken first, and what threads use under each; variables that are changed atomically are locks, too."""
     info, symbols = known.info, known.symbols
     shown = demangled(region.name for region in info.regions)
     titles = {one.name: one.title for one in found}
@@ -247,7 +247,7 @@ def locks_of(known: Known, found: Sequence[Array]) -> tuple[Lock, ...]:
 
 
 def _sharings(info: TraceInfo, tallies: Mapping[str, _Tally], touches: Sequence[tuple[str, str]]) -> dict[str, Sharing]:
-    """By the region's name, of those whose words were recorded."""
+    """Returns the sharing of regions whose words were recorded, by name."""
     if info.header.words is None:
         return {}
     names = {region.id: region.name for region in info.regions}
@@ -261,12 +261,12 @@ def _sharings(info: TraceInfo, tallies: Mapping[str, _Tally], touches: Sequence[
     return {name: merged(sharings) for name, sharings in found.items()}
 
 
-#: So many blocks of one line are listed one by one.
+#: Up to so many blocks of one line are listed separately.
 MOST_BLOCKS = 8
 
 
 def _by_lines(found: Sequence[Array]) -> Iterator[Array]:
-    """Blocks that one line allocates are one array."""
+    """Merges blocks that one line allocates into one array."""
     by_line: dict[Line | None, list[Array]] = defaultdict(list)
     for one in found:
         by_line[one.line].append(one)
@@ -278,7 +278,7 @@ def _by_lines(found: Sequence[Array]) -> Iterator[Array]:
 
 
 def _most_at_once(blocks: Sequence[Array]) -> int:
-    """Of blocks, how many at most are touched both before and after one border of phases."""
+    """Returns how many blocks at most are touched both before and after one border of phases."""
     changes: dict[int, int] = defaultdict(int)
     for one in blocks:
         first, last = one.phases
@@ -323,13 +323,13 @@ def _together(blocks: Sequence[Array]) -> Array:
     )
 
 
-#: Of a page's write faults, its diffs, or its fetches: who has that share of them writes or reads it most of the time.
+#: Share of a page's write faults, diffs, or fetches that makes a thread its main writer or reader.
 MOST = 2 / 3
 
 
 @dataclass
 class _Page:
-    """By thread: write faults, fetches, diffs."""
+    """A page by thread: write faults, fetches, diffs."""
 
     cost_s: float = 0.0
     writes: list[int] = field(default_factory=list)
@@ -350,7 +350,7 @@ class _Page:
 
 
 def _tallies(file: Path, prices: Mapping[int, _Prices]) -> dict[str, _Tally]:
-    """By the region's name."""
+    """Returns tallies by the region's name."""
     found: dict[str, _Tally] = defaultdict(_Tally)
     pages: dict[tuple[str, str], _Page] = defaultdict(_Page)
     with file.open(newline="", encoding="utf-8", errors="surrogateescape") as table:
@@ -377,7 +377,7 @@ def _tallies(file: Path, prices: Mapping[int, _Prices]) -> dict[str, _Tally]:
 
 
 def _frames(info: TraceInfo, traced: Mapping[str, float]) -> list[tuple[Line, ...]]:
-    """By site. traced: when, by file."""
+    """Returns lines by site. traced: time of tracing, by file."""
     sites = info.header.sites
     files = {site.file for site in sites}
     frames = {file: frames_at(file, [site.address for site in sites if site.file == file], traced[file]) for file in files}
@@ -385,9 +385,8 @@ def _frames(info: TraceInfo, traced: Mapping[str, float]) -> list[tuple[Line, ..
 
 
 def _allocations(known: Known) -> dict[str, Line]:
-    """By the name of a heap block. Where the trace lacks the calls that led to it, the name has the program's file and
-    the address behind the innermost call.
-    """
+    """Returns lines by the name of a heap block. If the trace lacks the calls that led to it, the name has the program's file
+    and the address behind the innermost call."""
     info, program = known.info, known.info.header.program[0]
     named = {
         region.name: int(match[1], 16) - 1
@@ -401,7 +400,7 @@ def _allocations(known: Known) -> dict[str, Line]:
 
 
 def _places(info: TraceInfo, frames: Sequence[Sequence[Line]]) -> list[tuple[str, str]]:
-    """By site: its place, and the text of its line."""
+    """Returns by site its place, and the text of its line."""
     found = []
     for site, known in zip(info.header.sites, frames, strict=True):
         line = line_of_touch(known) if known else None

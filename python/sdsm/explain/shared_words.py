@@ -1,4 +1,4 @@
-"""Who uses which words of an array, as `sdsm trace --words` has recorded them: whether sharing is false, for sure."""
+"""Finds who uses which words of an array, from `sdsm trace --words`: this proves or disproves false sharing."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from sdsm.base.result_types import SharedWords
 #: Bits of a row's access (docs/trace-format.md).
 READS, WRITES, IN_TEAM, UNSIZED = 1, 2, 4, 8
 WORD_BYTES = 4
-#: Threads that an example names.
+#: Number of threads in an example.
 MOST_THREADS = 4
 
 
 @dataclass(frozen=True)
 class Sharing:
-    """Pages of an array by who uses them within parallel regions, in the whole trace.
+    """Pages of an array by their users within parallel regions, in the whole trace.
 
     apart:    several threads use it and at least one writes, and no word that one of them writes is used by another.
     together: a word that one thread writes is used by another.
-    unknown:  it cannot be told, as of some instruction it is not known how much it accesses.
+    unknown:  undecided, because the size of some access is unknown.
     apart_s, together_s: what these pages cost all threads.
     """
 
@@ -36,7 +36,7 @@ class Sharing:
 
 
 def merged(all_: Iterable[Sharing]) -> Sharing:
-    """Of several blocks together: the first examples stand for all."""
+    """Merges the sharing of several blocks: the first examples represent all."""
     total = Sharing()
     for one in all_:
         total = Sharing(
@@ -105,7 +105,7 @@ def pages_of(words: SharedWords) -> dict[tuple[int, int], Page]:
 
 
 def sharing_of(pages: Mapping[int, Page], costs_s: Mapping[int, float], places: Sequence[tuple[str, str]]) -> Sharing:
-    """Of one region: its pages, what each costs, and the line of each site."""
+    """Returns one region's sharing, from its pages, the cost of each, and the line of each site."""
     apart: dict[int, Page] = {}
     together: dict[int, Page] = {}
     unknown = 0
@@ -138,9 +138,9 @@ def _apart_example(pages: Mapping[int, Page], costs_s: Mapping[int, float], plac
         return ""
     number = _costliest(pages, costs_s)
     page = pages[number]
-    told = [_used(page, thread, places) for thread in page.threads[:MOST_THREADS]]
+    uses = [_used(page, thread, places) for thread in page.threads[:MOST_THREADS]]
     left = len(page.threads) - MOST_THREADS
-    return f"On page {number} {', '.join(told)}" + (f", and {left} more threads" if left > 0 else "")
+    return f"On page {number} {', '.join(uses)}" + (f", and {left} more threads" if left > 0 else "")
 
 
 def _used(page: Page, thread: int, places: Sequence[tuple[str, str]]) -> str:
@@ -176,7 +176,7 @@ def _by(page: Page, verb: str, threads: Sequence[int], access: int, bit: int, pl
 
 
 def _lines(page: Page, thread: int, access: int, words: int, places: Sequence[tuple[str, str]]) -> str:
-    """Lines at which the thread does so, the one of most words first; two of them."""
+    """Names two lines at which the thread does so, the one with most words first."""
     counts: dict[str, int] = defaultdict(int)
     for who, how, site, bits in page.sites:
         if who == thread and how & access and bits & words:
@@ -186,7 +186,7 @@ def _lines(page: Page, thread: int, access: int, words: int, places: Sequence[tu
 
 
 def _listed_words(bits: int) -> str:
-    """Bytes, as that is what a program's source counts."""
+    """Lists bytes, which a program's source counts."""
     runs = list(_runs(bits))
     shown = ", ".join(f"{first * WORD_BYTES} to {(first + count) * WORD_BYTES - 1}" for first, count in runs[:2])
     left = len(runs) - 2

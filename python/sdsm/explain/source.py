@@ -1,4 +1,4 @@
-"""Lines of the traced program, from its debug information."""
+"""Finds lines of the traced program, from its debug information."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TIME_LIMIT_S = 60.0
 
 @dataclass(frozen=True)
 class Line:
-    """A line of source. file: as debug information names it; text: what stands there, empty if the file cannot be read."""
+    """A line of source. file: as debug information names it; text: its content, empty if the file cannot be read."""
 
     function: str
     file: str
@@ -28,18 +28,17 @@ class Line:
 
 
 def demangled(names: Iterable[str]) -> dict[str, str]:
-    """Names of C++ as its source has them, of those whose first word is mangled; by the names. As they are without binutils'
-    c++filt.
-    """
+    """Returns C++ names as in the source, by those names whose first word is mangled. Without binutils' c++filt they stay
+    unchanged."""
     found = {name: name for name in names}
     mangled = [name for name in found if name.startswith("_Z")]
     tool = shutil.which("c++filt")
     if not mangled or tool is None:
         return found
-    # Of a name and its size in brackets it knows the name; what stands on a line alone comes back on a line alone.
-    told = "".join(f"{name}\n" for name in mangled)
+    # c++filt also knows the name in "name [size]"; each line of input gives one line of output.
+    queries = "".join(f"{name}\n" for name in mangled)
     try:
-        done = subprocess.run([tool], input=told, capture_output=True, text=True, errors="replace", timeout=TIME_LIMIT_S, check=False)
+        done = subprocess.run([tool], input=queries, capture_output=True, text=True, errors="replace", timeout=TIME_LIMIT_S, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return found
     lines = done.stdout.splitlines()
@@ -47,7 +46,7 @@ def demangled(names: Iterable[str]) -> dict[str, str]:
 
 
 def is_newer(file: str, time: float) -> bool:
-    """Whether it was changed after that time (s since 1970), and so may be another one than was traced."""
+    """Whether the file was changed after that time (s since 1970), so that it may not be the traced one."""
     try:
         return Path(file).stat().st_mtime > time
     except OSError:
@@ -55,13 +54,13 @@ def is_newer(file: str, time: float) -> bool:
 
 
 def is_of_system(library: str) -> bool:
-    """Whether a library lies where the system keeps its own, which come without debug information."""
+    """Whether a library lies in the system's folders, whose libraries have no debug information."""
     return library.startswith(("/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"))
 
 
 def frames_at(program: str, addresses: Iterable[int], traced: float) -> dict[int, tuple[Line, ...]]:
-    """The lines of each address of `program` that debug information knows (gcc -g): the innermost inlined call's first,
-    last the line in the function that the code belongs to.
+    """Returns the lines of each address of `program` that debug information knows (gcc -g): the innermost inlined
+    call's first, last the line in the function that the code belongs to.
 
     addresses: the file's own, as its symbols' are. traced: when it was, s since 1970. Empty without binutils' addr2line, and
     of a program that has changed since; a source that has is not quoted.
@@ -72,14 +71,14 @@ def frames_at(program: str, addresses: Iterable[int], traced: float) -> dict[int
         return {}
     command = [tool, "-e", program, "-f", "-C", "-i", "-a", *(hex(address) for address in wanted)]
     try:
-        told = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=TIME_LIMIT_S, check=False)
+        printed = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=TIME_LIMIT_S, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return {}
-    return _parsed(told.stdout, traced)
+    return _parsed(printed.stdout, traced)
 
 
 def _parsed(text: str, traced: float) -> dict[int, tuple[Line, ...]]:
-    """Of each address: its number, then pairs of lines, function and place, from the innermost inlined call outwards."""
+    """Parses, for each address, its number, then pairs of lines, function and place, from the innermost inlined call outwards."""
     found: dict[int, tuple[Line, ...]] = {}
     for block in re.split(r"^(?=0x[0-9a-f]+$)", text, flags=re.MULTILINE):
         head, *pairs = block.splitlines() or [""]
@@ -92,14 +91,13 @@ def _parsed(text: str, traced: float) -> dict[int, tuple[Line, ...]]:
 
 
 def line_of_touch(frames: Sequence[Line]) -> Line:
-    """The innermost line that is neither a system's header's nor an accessor's."""
+    """Returns the innermost line that is neither in a system's header nor in an accessor."""
     return next((frame for frame in frames if not is_passed_on(frame)), frames[-1])
 
 
 def lines_of_calls(chains: Mapping[str, Sequence[Line]]) -> dict[str, Line]:
-    """Of calls that led to allocations, the innermost first, the one that asks for the array: not in a library, nor in a
-    function that hands on what it has allocated, nor at a line that allocates for several others.
-    """
+    """Returns, for calls that led to allocations, the one that asks for the array: not in a library, nor in a function that
+    returns its allocation, nor at a line that allocates for several others."""
     left = {name: tuple(chain) for name, chain in chains.items() if chain}
     while True:
         callers: dict[Line, set[Line]] = defaultdict(set)
@@ -121,9 +119,8 @@ _SYSTEM = ("/usr/include/", "/usr/lib/", "/usr/local/include/")
 
 def is_passed_on(frame: Line) -> bool:
     """Whether it is in a function of a library, in a constructor, in a function that returns a pointer, a reference or a
-    container, or in one of another type that returns what the line makes. The source tells that, as addr2line does not
-    print what a function returns.
-    """
+    container, or in one of another type that returns what the line makes. Only the source has a function's type, as addr2line
+    does not print it."""
     if frame.file.startswith(_SYSTEM):
         return True
     # A template's name has its type in front.
@@ -132,7 +129,8 @@ def is_passed_on(frame: Line) -> bool:
         return True
     if not name or not frame.text:
         return False
-    # Up to the function's head: `double* name(`, `std::vector<double> name(`; the last before the line is its own.
+    # Search up to the function's head: `double* name(`, `std::vector<double> name(`; the last match before the line is
+    # its own.
     above = "".join(linecache.getlines(frame.file)[: frame.number])
     heads = re.findall(rf"^([\w:<>,*& \t]*?[\s*&>])(?:\w+::)*{re.escape(name)}\s*\(", above, re.MULTILINE)
     if not heads:
@@ -148,7 +146,8 @@ _DECLARED = re.compile(r"(?!return\b|delete\b)(?:const )?[\w:]+(?:<.*>)?[\s*&]+(
 
 
 def _returns_what_is_made(frame: Line) -> bool:
-    """Of a line in C or C++: `return Grid(n);`, or the declaration of a variable that the function returns below."""
+    """Whether a line in C or C++ makes the returned value: `return Grid(n);`, or the declaration of a variable that the
+    function returns below."""
     if re.search(r"(^|[{;])\s*return\b", frame.text):
         return True
     declared = _DECLARED.match(frame.text)

@@ -1,4 +1,4 @@
-"""The simulation to explain, and what `sdsm trace info` tells of its trace: both run while Python loads what reads them."""
+"""Starts the simulation to explain and `sdsm trace info`, which run while Python loads their readers."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ TIME_LIMIT_S = 3600.0
 
 
 def own_command(words: Sequence[str]) -> list[str]:
-    """Of a subcommand and its arguments: as `sdsm` runs it, whose shell alone takes a fifth of a small simulation."""
+    """Returns a subcommand and its arguments as `sdsm` runs it, without its shell, which takes a fifth of a small simulation."""
     return [str(places.PROGRAMS / f"sdsm-{words[0]}"), *words[1:]]
 
 
 class Started:
-    """To be left by `with`, which ends what still runs, as after Ctrl-C.
+    """Use it with `with`, which ends what still runs, as after Ctrl-C.
 
     pages: what `sdsm simulate --pages` writes; there when simulated() has returned.
 
@@ -49,16 +49,16 @@ class Started:
         self.runner.stop()
 
     def simulated(self) -> str:
-        """The result as JSON. Raises CommandFailed."""
+        """Returns the result as JSON. Raises CommandFailed."""
         return self._simulated.get()
 
     def info(self) -> str:
-        """Of the trace, as JSON. Raises CommandFailed."""
+        """Returns the trace's JSON. Raises CommandFailed."""
         return self._info.get()
 
 
 class _Result:
-    """Of a function that runs in a thread of its own."""
+    """The result of a function that runs in a thread of its own."""
 
     def __init__(self, function: Callable[[], str]) -> None:
         self._text = ""

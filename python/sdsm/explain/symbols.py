@@ -1,4 +1,4 @@
-"""What a program's symbol table names: variables that share pages, and critical sections."""
+"""Reads a program's symbol table: variables that share pages, and critical sections."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from elftools.elf.sections import SymbolTableSection
 from sdsm.explain.source import demangled, is_newer
 
 PAGE_BYTES = 4096
-#: gcc makes a variable of each name of a critical section, whose address tells sections apart.
+#: gcc makes a variable for each named critical section; its address identifies the section.
 CRITICAL = ".gomp_critical_user_"
 
 
@@ -39,13 +39,13 @@ class Symbols:
         return tuple(sorted(one.name.removeprefix(CRITICAL) for one in self.variables if one.name.startswith(CRITICAL)))
 
     def on_page(self, page: int, pages: int) -> tuple[str, ...]:
-        """Variables that lie there, if only in part, by address. page: of the program's globals, which are so many."""
+        """Names variables that lie there, if only in part, by address. page: among the `pages` pages of the program's globals."""
         begin = self.end - (pages - page) * PAGE_BYTES
         there = (one for one in self.variables if one.begin < begin + PAGE_BYTES and one.end > begin)
         return tuple(one.name for one in there if not one.name.startswith(CRITICAL))
 
     def at(self, byte: int, pages: int) -> str:
-        """The variable that has this byte of the program's globals, which are so many pages; empty if no symbol tells."""
+        """Names the variable at this byte of the program's globals, which have `pages` pages; empty if no symbol has it."""
         address = self.end - pages * PAGE_BYTES + byte
         return next((one.name for one in self.variables if one.begin <= address < one.end), "")
 

@@ -1,4 +1,4 @@
-"""An explanation for a terminal."""
+"""Formats an explanation for a terminal."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from sdsm.base.run_result import why_extrapolated
 from sdsm.explain.explanation import NOTABLE, Explanation, Outcome
 from sdsm.explain.memory import Array
 
-#: Lines of each table; files hold all.
+#: Lines of each table; files have all.
 MOST_ARRAYS, MOST_TOUCHES, MOST_TERMS = 8, 3, 8
-#: Variables of a page.
+#: Variables named of a page.
 MOST_NAMES = 8
-#: Of a line of source.
+#: Longest shown line of source.
 MOST_SIGNS = 60
 
 
@@ -29,17 +29,17 @@ def text(explanation: Explanation) -> str:
 
 
 def verdict(explanation: Explanation) -> str:
-    """Whether it pays, what costs most, and what would help most."""
+    """Returns whether it pays, what costs most, and what would help most."""
     time_s, computing_s = explanation.result.makespan_s, explanation.result.computing_s
     layout = explanation.point.layout
     if computing_s > time_s:
-        told = f"{_times(computing_s / time_s)} as fast as its computing on one processor ({computing_s:.4g} s)"
+        speed = f"{_times(computing_s / time_s)} as fast as its computing on one processor ({computing_s:.4g} s)"
     elif computing_s > 0:
-        told = f"{_times(time_s / computing_s)} as long as its computing on one processor ({computing_s:.4g} s)"
+        speed = f"{_times(time_s / computing_s)} as long as its computing on one processor ({computing_s:.4g} s)"
     else:
-        told = "without any computing"
+        speed = "without any computing"
     term, most_s = explanation.terms[0]
-    words = [f"{layout}: {time_s:.4g} s, {told}.", f"What takes most is {term}: {most_s / time_s:.1%}."]
+    words = [f"{layout}: {time_s:.4g} s, {speed}.", f"What takes most is {term}: {most_s / time_s:.1%}."]
     lacking = explanation.result.extrapolated
     if lacking:
         words.append(f"It is {why_extrapolated(lacking)}.")
@@ -103,8 +103,8 @@ def _about(array: Array) -> list[str]:
         f"{array.written_by_one} pages written by one thread, {several} by several"
     )
     for page, names in array.variables.items():
-        told = ", ".join(names[:MOST_NAMES]) + (f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else "")
-        lines.append(f"page {page} ({array.page_costs_s[page]:.3g} s) has {told or 'no variable that has a name'}")
+        listed = ", ".join(names[:MOST_NAMES]) + (f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else "")
+        lines.append(f"page {page} ({array.page_costs_s[page]:.3g} s) has {listed or 'no variable that has a name'}")
     for touch in array.touches[:MOST_TOUCHES]:
         shown = f"  {_shown(touch.text)}" if touch.text else ""
         lines.append(f"touched at {touch.place}: {touch.reads} reads, {touch.writes} writes{shown}")

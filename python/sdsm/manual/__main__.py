@@ -17,7 +17,7 @@ from sdsm.manual.help_text import Help, parse
 
 
 def help_of(name: str, command: str | Path) -> str:
-    """What it prints for --help. One whose Python packages are missing still says what it does."""
+    """Returns the command's --help. A command with missing Python packages still describes itself."""
     if isinstance(command, Path):
         return subprocess.run([str(command), "--help"], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True).stdout
     printed = io.StringIO()

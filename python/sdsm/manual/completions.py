@@ -85,7 +85,7 @@ _sdsm "$@"
 
 
 def _short(text: str) -> str:
-    """As much of an option's text as a menu has room for."""
+    """Shortens an option's text for a menu."""
     first = text.split(". ")[0].split(": ")[0]
     return first if len(first) <= 70 else first[:69].rsplit(" ", 1)[0] + "…"
 

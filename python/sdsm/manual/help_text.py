@@ -1,4 +1,4 @@
-"""A command's --help, taken apart. CLI11 and argparse print alike enough to be read by one reader."""
+"""Parses a command's --help. CLI11 and argparse print alike enough for one reader."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _OPTION = re.compile(r"^  (-\S(?:.*?\S)?)(?:\s{2,}(\S.*))?$")
 #: "FILE TEXT REQUIRED   text": an argument that is no option.
 _POSITIONAL = re.compile(r"^  (\S(?:.*?\S)?)\s{2,}(\S.*)$")
 _CHOICES = re.compile(r"\{([^{}]+)\}|\b((?:[a-z][a-z0-9-]*\|)+[a-z][a-z0-9-]*)\b")
-#: What CLI11 adds to a metavariable.
+#: Additions of CLI11 to a metavariable.
 _ADDED = re.compile(r" (?:REQUIRED|\.\.\.|(?:Needs|Excludes): .*)")
 #: "Options:" or "results (without these: tables):"; a sentence that ends with a colon is none.
 _TITLE = re.compile(r"([A-Za-z][^.,;:()]{0,40}?(?: \(.*\))?):")
@@ -43,7 +43,7 @@ class Entry:
 
 @dataclass
 class Section:
-    """title: "" for what stands first. Lines outside of entries stay as they are."""
+    """title: "" for the first one. Lines outside of entries stay unchanged."""
 
     title: str
     entries: list[Entry] = field(default_factory=list)
@@ -62,7 +62,7 @@ class Help:
 
 
 def parse(text: str) -> Help:
-    """text: what a command prints for --help. Raises ValueError if it says neither usage nor what the command does."""
+    """text: the output of --help. Raises ValueError if it has neither a usage nor a description."""
     synopsis: list[str] = []
     sections = [Section("")]
     in_usage, is_first = False, True  # of its paragraph
@@ -94,7 +94,7 @@ def _take(sections: list[Section], line: str) -> None:
         entry = section.entries[-1]
         entry.text = f"{entry.text} {line.strip()}".strip()
     elif line.strip() or section.lines:
-        if section.entries:  # what stands below the options is not theirs
+        if section.entries:  # text below the options is not theirs
             section = Section("")
             sections.append(section)
         section.lines.append(line)

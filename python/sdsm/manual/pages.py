@@ -1,4 +1,4 @@
-"""Manual pages: roff for man, a page for each command."""
+"""Writes manual pages: roff for man, a page for each command."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def page(name: str, version: str, text: Help) -> str:
 
 
 def overview(version: str, commands: dict[str, Help]) -> str:
-    """sdsm(1): what there is."""
+    """sdsm(1): an overview of the commands."""
     lines = [f'.TH "SDSM" 1 "" "sdsm {version}" "User Commands"', ".SH NAME"]
     lines += ["sdsm \\- predict, explain and run OpenMP programs on clusters whose shared memory is made in software"]
     lines += [".SH SYNOPSIS", "sdsm SUBCOMMAND [ARGUMENT...]", ".SH SUBCOMMANDS"]
@@ -27,7 +27,7 @@ def overview(version: str, commands: dict[str, Help]) -> str:
 
 
 def _heading(title: str) -> str:
-    """In capitals, as in others' pages; what stands in brackets stays as it is."""
+    """Formats a title in capitals, as usual; text in brackets stays unchanged."""
     words, bracket, rest = title.partition("(")
     return words.upper() + bracket + rest
 

@@ -1,4 +1,4 @@
-"""The command `sdsm microbench`: what each action of the protocol costs on this machine, or on an emulated cluster.
+"""The command `sdsm microbench`: measures each action of the protocol on this machine, or on an emulated cluster.
 
 It runs build/microbench, a plain OpenMP program, under `sdsm run` on each layout, and build/system_bench, which measures the
 same system calls and sockets bare. `calibration/README.md` says what each quantity is.
@@ -32,7 +32,7 @@ VERSION = 1
 TIME_LIMIT_S = 600.0
 MOST_SAMPLES = 4096
 ROUND_SAMPLES = 10
-#: A day.
+#: One day.
 MOST_MINUTES = 1440.0
 MOST_THREADS = 256
 PRINTED = (("fastest", 0.0), ("25 %", 0.25), ("median", 0.5), ("75 %", 0.75), ("slowest", 1.0))
@@ -40,7 +40,7 @@ PRINTED = (("fastest", 0.0), ("25 %", 0.25), ("median", 0.5), ("75 %", 0.75), ("
 DESCRIPTION = """\
 Measure what each action of the software DSM costs on this machine, or on an emulated cluster.
 
-Runs a plain OpenMP program under `sdsm run` on each layout: the ten kinds of page faults (those between companions need two
+Runs a plain OpenMP program under `sdsm run` on each layout: the ten kinds of page faults (those between local peers need two
 threads per node), releases with diffs of several sizes, barriers, locks, and a memory-bound loop, by one thread of a node
 alone and by all together. Where every thread has a processor, other nodes compute while one takes faults, and all send diffs at
 once, as in programs; else, and on an emulated cluster, one node acts at a time, with the others asleep at a barrier.
@@ -64,7 +64,7 @@ class Layout:
 
 
 def layout(text: str) -> Layout:
-    """Of "4x2". Raises ValueError."""
+    """Parses "4x2". Raises ValueError."""
     match = re.fullmatch(r"([1-9][0-9]{0,3})x([1-9][0-9]{0,3})", text)
     if not match:
         raise ValueError(f"'{text}' is no layout: write nodes x threads per node, such as 4x1")
@@ -72,12 +72,12 @@ def layout(text: str) -> Layout:
 
 
 def processors() -> int:
-    """That this process may use."""
+    """Number of processors that this process may use."""
     return len(os.sched_getaffinity(0))
 
 
 def oversubscribed(layouts: Iterable[Layout], count: int, which: str) -> str:
-    """The beginning of a sentence on the layouts of more threads than `count` processors; empty where there are none."""
+    """Begins a sentence on the layouts of more threads than `count` processors; empty if there are none."""
     found = [str(one) for one in layouts if one.threads > count]
     names = ", ".join(found[:-1]) + " and " * (len(found) > 1) + found[-1] if found else ""
     has = "has" if len(found) == 1 else "have"
@@ -104,7 +104,8 @@ def _samples(document: dict[str, Any]) -> dict[str, list[float]]:
 
 
 def rounds_of(samples: int) -> int:
-    """Into how many runs of the program `samples` of each quantity are divided: 10 samples each, or all in one.
+    """Returns the number of program runs among which `samples` of each quantity are divided: 10 samples each, or all in
+    one.
 
     Which processors its threads got, and where its memory lies, a run keeps to its end: samples of one run tell each
     other's scatter, and only several runs tell how far another run may be off.
@@ -113,35 +114,35 @@ def rounds_of(samples: int) -> int:
 
 
 def acts_together(chosen: Layout, options: Sequence[str | Path]) -> bool:
-    """Whether all nodes are awake, as in programs, while one takes faults, and all send diffs at once. A node that sleeps meanwhile
-    has to be woken for each page, which programs rarely meet. On an emulated network the messages of all would queue, and those of more threads than
-    processors on these: there one node acts at a time."""
+    """Whether all nodes are awake, as in programs, while one takes faults, and all send diffs at once. A sleeping node has to
+    be woken for each page, which programs rarely meet. On an emulated network, however, all messages would queue, and so
+    would more threads than processors: there one node acts at a time."""
     return "--emulate" not in options and chosen.threads <= processors()
 
 
 def _cold_ns(whole_ns: Sequence[float], threads: Sequence[run_result.Thread]) -> float:
-    """What a trap costs behind its end, as it leaves caches cold: the fault's cost by the program's clock less that by the account
-    that the run has of these faults. Means, as the account is one; below 0 only by what the machine does meanwhile."""
+    """Returns a trap's cost after its end, as it leaves caches cold: the fault's cost by the program's clock less that in the
+    run's account. Both are means, as the account is one; noise may make the result negative."""
     faults = sum(thread.faults.get("WROH", 0) for thread in threads)
     account_s = sum(thread.time_s.fault.get("WROH", 0.0) for thread in threads)
     return statistics.fmean(whole_ns) - 1e9 * account_s / max(faults, 1)
 
 
 def _trap_ns(threads: Sequence[run_result.Thread]) -> float:
-    """What a trap takes before and after its handler, by the run's own measurement: mean over its threads."""
+    """Returns a trap's time before and after its handler, as the run measured it: mean over its threads."""
     return 1e9 * statistics.fmean(thread.trap_s for thread in threads)
 
 
 def _first_longer_ns(first_ns: Sequence[float], later_ns: Sequence[float]) -> float:
-    """What a page's first fetch by a node, or first write, takes longer than later ones, as the system gives it memory then:
-    below 0 only by chance."""
+    """Returns the extra time of a node's first fetch, or first write, of a page, which the system then allocates; chance may
+    make it negative."""
     return statistics.median(first_ns) - statistics.median(later_ns)
 
 
 def _run_program(
     build: Path, chosen: Layout, samples: int, words: Sequence[str], options: Sequence[str | Path]
 ) -> tuple[dict[str, Any], run_result.Native]:
-    """What the program printed, and the run's result. Raises CommandFailed."""
+    """Returns the program's output, and the run's result. Raises CommandFailed."""
     with tempfile.TemporaryDirectory(prefix="sdsm-microbench-") as folder:
         result = Path(folder) / "run.json"
         text = _run(
@@ -165,14 +166,14 @@ def _run_program(
 
 
 def _own_writes_ns(build: Path, chosen: Layout, samples: int, options: Sequence[str | Path]) -> dict[str, list[float]]:
-    """Of a run that does nothing else: own writes, what their traps leave cold, and what a trap takes by the run itself."""
+    """Measures, in a run that does nothing else, own writes, what their traps leave cold, and the traps by the run itself."""
     printed, run = _run_program(build, chosen, samples, ["own-writes"], options)
     whole_ns = [float(sample) for sample in printed["WROH"]]
     return {"WROH": whole_ns, "WROH.cold": [_cold_ns(whole_ns, run.threads)], "WROH.trap": [_trap_ns(run.threads)]}
 
 
 def measure_round(build: Path, chosen: Layout, samples: int, options: Sequence[str | Path] = ()) -> dict[str, Any]:
-    """Samples of one round in nanoseconds, by quantity, and what homes took to serve pages. Raises CommandFailed."""
+    """Returns samples of one round in nanoseconds, by quantity, and the homes' service times of pages. Raises CommandFailed."""
     together = acts_together(chosen, options)
     has_room = 1 < chosen.threads_per_node <= processors()
     words = ["streams"] * has_room + ["together"] * together
@@ -213,9 +214,9 @@ def measure_layouts(
     between: Callable[[int], None] | None = None,
     over_s: float = 0.0,
 ) -> dict[str, dict[str, Any]]:
-    """A document's layouts, round by round, so that what else the machine did is spread over all. between: called with each
-    round's number, from 0, when the round is done. over_s: rounds begin evenly over so many seconds, or as soon as they can.
-    Raises CommandFailed."""
+    """Measures a document's layouts round by round, so that disturbances spread over all. between: called after each round
+    with its number, from 0. over_s: rounds begin evenly over so many seconds, or as soon as they can. Raises
+    CommandFailed."""
     rounds = rounds_of(samples)
     measured: dict[str, dict[str, Any]] = {}
     begun = time.monotonic()
@@ -259,7 +260,7 @@ def measure(
     is_bound: bool = False,
     over_s: float = 0.0,
 ) -> dict[str, Any]:
-    """The document that `sdsm microbench -o` writes. Raises CommandFailed."""
+    """Returns the document that `sdsm microbench -o` writes. Raises CommandFailed."""
     options: list[str | Path] = ["--bind"] if is_bound else []
     if emulate is not None:
         options += ["--emulate", emulate]
@@ -332,7 +333,7 @@ def _parser() -> argparse.ArgumentParser:
 
 @command
 def main(arguments: list[str] | None = None) -> int:
-    """Measures and tells. Returns the exit status."""
+    """Measures and prints. Returns the exit status."""
     options = _parser().parse_args(arguments)
     layouts = _layouts(options.layouts)
     if not 1 <= options.samples <= MOST_SAMPLES:
@@ -358,7 +359,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _layouts(text: str) -> list[Layout]:
-    """Of "2x1,4x1". Raises BadInput."""
+    """Parses "2x1,4x1". Raises BadInput."""
     try:
         layouts = [layout(part) for part in text.split(",")]
     except ValueError as error:

@@ -20,7 +20,7 @@ from sdsm.platform.platform_file import Blank, Comment, Element, Node, costs, pa
 from sdsm.readers.text import unreadable
 
 COSTS = "one-machine.xml"
-MOST_NODES, MOST_CORES = 65536, 4096  # as platforms/file/ takes them
+MOST_NODES, MOST_CORES = 65536, 4096  # limits of platforms/file/
 SPEED_IS = "host.speed-is"
 TIME_LIMIT_S = 600.0
 
@@ -87,7 +87,7 @@ def main(arguments: list[str] | None = None) -> int:
         return new_platform(root, options.source.name, nodes, network, options.cores, speed)
 
     try:
-        # Costs are the same on any number of nodes, and tens of thousands take minutes to check.
+        # Costs do not depend on the number of nodes, and tens of thousands take minutes to check.
         platform_check.check_text(places.PROGRAMS, of(min(options.nodes, 2)), CommandRunner())
     except BadInput as error:
         raise BadInput(f"{options.source}: on that cluster its costs make no platform: {error}") from None
@@ -97,19 +97,19 @@ def main(arguments: list[str] | None = None) -> int:
 
 @dataclass(frozen=True)
 class Speed:
-    """flops: operations per second that one processor did in sdsm's loop. source: of it, for a comment."""
+    """flops: operations per second of one processor in sdsm's loop. source: for a comment."""
 
     flops: int
     source: str
 
 
 def measured_speed(trace: Path) -> Speed:
-    """Of the machine that made the trace. Raises BadInput."""
+    """Returns the speed of the machine that made the trace. Raises BadInput."""
     try:
-        told = CommandRunner().run([str(places.PROGRAMS / "sdsm"), "trace", "info", str(trace), "--json", "-"], TIME_LIMIT_S)
+        info = CommandRunner().run([str(places.PROGRAMS / "sdsm"), "trace", "info", str(trace), "--json", "-"], TIME_LIMIT_S)
     except CommandFailed as error:
         raise BadInput(f"--speed-of: {error.said or error}") from None
-    header = json.loads(told)["header"]
+    header = json.loads(info)["header"]
     if not header["speed_flops"]:
         raise BadInput(f"--speed-of {trace} does not keep how fast its machine was, as it is of an older sdsm. Trace the program again")
     return Speed(header["speed_flops"], f"measured by sdsm trace on {commentable(header['machine'])}")
@@ -125,7 +125,7 @@ def _costs(root: ElementTree.Element, speed: Speed | None) -> list[Node]:
 def new_platform(
     root: ElementTree.Element, source: str, nodes: int, network: Network, cores: int | None, speed: Speed | None = None
 ) -> str:
-    """The file's text. root: of the platform file `source`, whose costs and processors the nodes have."""
+    """Returns the file's text. root: the platform file `source`, whose costs and processors the nodes have."""
     host = next((one for one in root.iter() if one.tag in ("host", "cluster")), ElementTree.Element("host"))
     core = host.get("core", "1") if cores is None else str(cores)
     nodes_and_cables = Element(
@@ -136,7 +136,7 @@ def new_platform(
             "bw": network.bandwidth, "lat": network.latency,
         },
     )  # fmt: skip
-    told = f"Each node has a full-duplex cable to the switch.\nbw: {network.bandwidth_from}.\nlat: {network.latency_from}."
-    body = [*_costs(root, speed), Blank(), Comment(told), nodes_and_cables]
+    cables = f"Each node has a full-duplex cable to the switch.\nbw: {network.bandwidth_from}.\nlat: {network.latency_from}."
+    body = [*_costs(root, speed), Blank(), Comment(cables), nodes_and_cables]
     about = ABOUT.format(nodes=nodes, title=network.title, name=network.name, source=commentable(source))
     return platform_text(about, f"{network.name}-{nodes}", body)

@@ -1,4 +1,4 @@
-"""Networks that `sdsm platform new` knows: a link's bandwidth and latency, each with its source.
+"""Networks of `sdsm platform new`: a link's bandwidth and latency, each with its source.
 
 A link is a cable with its two ports, from a node to a switch: a message crosses two. What software takes for a message is no
 part of it, but of the nodes' costs.
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """bandwidth, latency: of a link, each direction, as a platform file writes them. Sources may have several lines."""
+    """bandwidth, latency: a link's in each direction, as a platform file writes them. Sources may have several lines."""
 
     name: str
     title: str
@@ -56,7 +56,7 @@ NETWORKS = (
 
 
 def described() -> str:
-    """A table of all, each with its sources below."""
+    """Returns a table of all, each with its sources below."""
     lines = [f"{'network':<12} {'bandwidth':>9} {'latency':>8}  of a link, from a node to the switch"]
     for one in NETWORKS:
         lines.append(f"{one.name:<12} {one.bandwidth:>9} {one.latency:>8}  {one.title}")

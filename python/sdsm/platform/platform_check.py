@@ -1,4 +1,4 @@
-"""What `sdsm check` finds in a platform that was just made, before anyone gets it."""
+"""Runs `sdsm check` on a new platform, before the user gets it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def check(build: Path, platform: Path, runner: CommandRunner) -> None:
 
 
 def check_text(build: Path, text: str, runner: CommandRunner) -> None:
-    """The same of a file's text."""
+    """Checks a file's text."""
     with tempfile.TemporaryDirectory(prefix="sdsm-check-") as folder:
         trial = Path(folder) / "platform.xml"
         write_output(trial, text)

@@ -20,12 +20,12 @@ QUOTED = {'"': "&quot;", "\n": "&#10;", "\t": "&#9;"}
 
 
 class PlatformFileError(BadInput):
-    """A platform file that cannot be taken over. The text is FILE: what (why). What next."""
+    """A platform file that cannot be used as a base. The text is FILE: what (why). What next."""
 
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """Lines stay as they are broken."""
+    """A comment; its line breaks stay."""
 
     text: str
 
@@ -59,7 +59,7 @@ def platform_text(about: str, zone_id: str, body: Iterable[Node]) -> str:
 
 
 def text_of(about: str, platform: Element) -> str:
-    """As platform_text, for a whole platform element."""
+    """platform_text() for a whole platform element."""
     return HEAD + "".join(line + "\n" for node in (Comment(about), platform) for line in _lines(node, 0))
 
 
@@ -118,7 +118,7 @@ def parse(path: Path) -> ElementTree.Element:
 
 
 def properties(root: ElementTree.Element) -> dict[str, str]:
-    """Of the outermost zone."""
+    """Returns the properties of the outermost zone."""
     zone = root.find("zone")
     return {} if zone is None else {p.get("id", ""): p.get("value", "") for p in zone.findall("prop")}
 
@@ -129,7 +129,7 @@ def costs(root: ElementTree.Element) -> list[Node]:
 
 
 def topology(root: ElementTree.Element) -> list[Node]:
-    """What the outermost zone holds beside those."""
+    """Returns the outermost zone's other contents."""
     return _halves(root)[1]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 
-from sdsm.base.command_line import Parser, command, file_name, say, told
+from sdsm.base.command_line import Parser, command, file_name, say, with_reason
 from sdsm.calibrate.network import TIMES_US, quantity
 from sdsm.plot.results import read_files
 from sdsm.plot.series import Series, by_program
@@ -15,7 +15,7 @@ NAME = "speedup"
 DESCRIPTION = """\
 Plot speedup over threads from results of `sdsm simulate --json` (predicted) and `sdsm run --json` (measured).
 
-A panel for each program, told apart by its command line. Predictions made with --uncertainty have their middle 90 % as a
+A panel for each program, by its command line. Predictions made with --uncertainty have their middle 90 % as a
 band; several predictions of the same thing (other seeds) and runs have the range from the least to the greatest, around
 their median. A result of one thread begins every line whose other settings do not change its time: one
 is enough for several placements. Prints the same as a table; writes speedup.png and speedup.svg."""
@@ -33,7 +33,7 @@ Exit status: 0 done, 1 the figure could not be written, 2 bad usage or input."""
 
 
 def seconds(text: str) -> float | None:
-    """None for an empty text: a script's unset variable."""
+    """Returns None for an empty text: a script's unset variable."""
     if not text:
         return None
     value = quantity(text, TIMES_US) * 1e-6
@@ -47,7 +47,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("files", nargs="+", metavar="RESULT.json", help="of sdsm simulate --json, sdsm run --json")
     p.add_argument("-o", "--output", type=file_name, required=True, metavar="FOLDER", help="for speedup.png and .svg")
     p.add_argument(
-        "--sequential-time", type=told(seconds), metavar="TIME",
+        "--sequential-time", type=with_reason(seconds), metavar="TIME",
         help="what speedups refer to, such as 7.5s (default: each program's one-thread result)",
     )  # fmt: skip
     p.add_argument("--by", choices=("threads", "nodes"), default="threads", help="the axis (default: threads)")
@@ -74,7 +74,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def table(programs: Mapping[str, Sequence[Series]]) -> str:
-    """Each point: time with its least and greatest, and speedup with the same."""
+    """Returns each point: time with its least and greatest, and speedup with the same."""
     lines = [
         f"{'layout':>8} {'samples':>7} {'time, s':>12} {'from':>12} {'to':>12} {'speedup':>8} {'from':>8} {'to':>8}"
     ]

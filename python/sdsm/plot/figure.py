@@ -1,4 +1,4 @@
-"""Predicted and measured speedup, a panel for each program."""
+"""Draws predicted and measured speedup, a panel for each program."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from sdsm.plot.results import PREDICTED
 from sdsm.plot.series import Series, place
 
 COLUMNS = 3
-#: Over more than this ratio of places, axes are logarithmic, and times stand beside speedups.
+#: Above this ratio of places, axes are logarithmic, and times stand beside speedups.
 DECADE = 10
-#: Of further lines of the same kind; when they are used up, each comes again with another marker.
+#: Colours of further lines of the same kind; after the last, they repeat with another marker.
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 COLOURS = {
     True: (style.PREDICTED, style.GREEN, style.PURPLE, style.SKY),
@@ -25,7 +25,7 @@ COLOURS = {
 
 
 def draw(programs: Mapping[str, Sequence[Series]], by: str, reference: str) -> Figure:
-    """by: "threads" or "nodes". reference: what speedups refer to, in words."""
+    """by: "threads" or "nodes". reference: description of the speedups' reference."""
     wanted = [(program, lines, times) for program, lines in programs.items() for times in (False, True)[: 1 + _is_wide(lines, by)]]
     columns = min(COLUMNS, len(wanted))
     rows = -(-len(wanted) // columns)
@@ -56,7 +56,7 @@ def _wrapped(text: str, most_lines: int) -> list[str]:
 
 
 def _platform(lines: Sequence[Series]) -> list[str]:
-    """What all predictions are for. Of several platforms the legend tells."""
+    """Names the platform of all predictions. If there are several, the legend names them."""
     names = {line.platform for line in lines if line.platform}
     return _wrapped(f"predicted for {names.pop()}", 1) if len(names) == 1 else []
 

@@ -1,4 +1,4 @@
-"""Results of `sdsm simulate --json` and `sdsm run --json`, as far as plots and comparisons need them."""
+"""Reads results of `sdsm simulate --json` and `sdsm run --json`, as far as plots and comparisons need them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sdsm.readers.text import Text, load, unreadable
 
 NAME_A_RESULT = "Name what sdsm simulate --json or sdsm run --json wrote"
 PREDICTED, MEASURED = "predicted", "measured"
-#: What may make a time differ, beside platform and network. Not the seed: results that differ in nothing else are
+#: Settings that may change a time, beside platform and network. Not the seed: results that differ in nothing else are
 #: samples of one thing.
 _SETTINGS = {
     PREDICTED: ("placement", "full_page_diffs", "region", "jitter", "memory_bound",
@@ -23,7 +23,7 @@ _SETTINGS = {
                 "page_bytes", "invalidation", "prefetch", "atomics", "quirks"),
     MEASURED: ("placement", "transport", "atomics", "page_bytes", "invalidation", "prefetch", "scope"),
 }
-#: Of settings that results of older versions lack.
+#: Defaults of settings that results of older versions lack.
 _USUAL = {"page_bytes": 4096, "invalidation": "all", "prefetch": 0, "scope": "openmp", "quirks": []}
 
 
@@ -63,7 +63,7 @@ class Result:
 
 
 def read(path: str) -> Result:
-    """Raises ReadError with file and line for what is no such result, OSError."""
+    """Raises ReadError with file and line if this is no such result, OSError."""
     return result_of(load(path, NAME_A_RESULT))
 
 
@@ -126,7 +126,7 @@ def _counts(threads: Sequence[run_result.Thread]) -> tuple[tuple[str, int], ...]
 
 
 def read_files(names: Iterable[str], written: Iterable[Path] = ()) -> list[Result]:
-    """written: figures that no input may be. Raises BadInput, ReadError."""
+    """written: figures that must not be among the inputs. Raises BadInput, ReadError."""
     figures = {path.resolve() for path in written}
     seen: set[Path] = set()
     results = []
@@ -145,5 +145,5 @@ def read_files(names: Iterable[str], written: Iterable[Path] = ()) -> list[Resul
 
 
 def printable(text: str) -> str:
-    """Control characters as escapes: no font has them, and XML allows none."""
+    """Returns text with control characters as escapes: no font has them, and XML allows none."""
     return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)

@@ -1,4 +1,4 @@
-"""Which results make one line of a plot, and what their speedups refer to."""
+"""Groups results into the lines of a plot, and finds the reference of their speedups."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class NoReference(BadInput):
 
 @dataclass(frozen=True)
 class Point:
-    """Results of one layout, put together. Seconds.
+    """Results of one layout, combined. Seconds.
 
     time_s: the median of all runs or predictions; low_s, high_s: the least and the greatest of them, or the ends of a
     prediction's band.
@@ -39,7 +39,8 @@ class Point:
 
 @dataclass(frozen=True)
 class Series:
-    """One line: kind, what sets it apart from others of its kind, points by growing threads, and the time of speedup 1.
+    """One line: its kind, what distinguishes it from others of its kind, points by growing threads, and the time of
+    speedup 1.
 
     platform: what a prediction is for, by its file's name; empty for measurements.
     """
@@ -52,12 +53,12 @@ class Series:
     platform: str = ""
 
     def speedup(self, point: Point) -> tuple[float, float, float]:
-        """Of the time, and of the slowest and the fastest of its band."""
+        """Returns the speedup of the time, and of the slowest and the fastest of its band."""
         return self.reference_s / point.time_s, self.reference_s / point.high_s, self.reference_s / point.low_s
 
 
 def point(results: Sequence[Result]) -> Point:
-    """Of one kind, program and layout."""
+    """Combines results of one kind, program and layout."""
     times = [time for result in results for time in result.times_s]
     ends = times + [end for result in results if result.band_s for end in result.band_s]
     first = results[0]
@@ -70,7 +71,7 @@ def point(results: Sequence[Result]) -> Point:
 def by_program(
     results: Iterable[Result], sequential_s: float | None, by: str
 ) -> tuple[dict[str, list[Series]], list[str]]:
-    """Lines of each program, predicted ones first; and notes on what they refer to.
+    """Returns lines of each program, predicted ones first, and notes on their reference.
 
     sequential_s: what speedups refer to; None: the one-thread result of the same kind and settings, else of the same kind,
     else of the other one. by: "threads" or "nodes", over which the lines are drawn. Raises NoReference.
@@ -108,37 +109,39 @@ def _lines(
     return lines
 
 
-#: What no time of one thread depends on: it alone has every page, and sends nothing.
+#: Settings without effect on one thread's time: it alone has every page, and sends nothing.
 _BETWEEN_THREADS = frozenset(
     (
         "placement", "page bytes", "invalidation", "prefetch", "jitter", "full page diffs", "scope", "home migration",
         "adaptive write detection", "first touch moves", "fork", "privatized", "quirks", "network", "transport",
     )
 )  # fmt: skip
-#: What only a result with atomic operations tells.
+#: Settings that only results with atomic operations have.
 _ATOMICS = frozenset({"atomics"})
 
 
 def _in_lines_of_others(results: Sequence[Result]) -> list[Result]:
-    """A result that belongs to several lines, once with the settings of each. A run without atomic operations belongs to the
-    line of each way to do them; one thread's to each line that differs in nothing its time depends on, and has none."""
+    """Repeats a result that belongs to several lines, once with the settings of each. A run without atomic operations belongs
+    to the line of each of their implementations; one thread's result belongs to each line that differs only in settings
+    without effect on it."""
     several = [result for result in results if result.threads > 1]
     alone = [result for result in results if result.threads == 1]
-    told = [
+    repeated = [
         replace(result, settings=settings)
         for result in several
         for settings in [line for line in _lines_for(result, several, _ATOMICS) if line != result.settings] or [result.settings]
     ]
-    begun = {settings for result in alone for settings in _lines_for(result, told, _ATOMICS)}
+    begun = {settings for result in alone for settings in _lines_for(result, repeated, _ATOMICS)}
     for result in alone:
-        own = _lines_for(result, told, _ATOMICS)
-        others = [line for line in _lines_for(result, told, _ATOMICS | _BETWEEN_THREADS) if line not in begun]
-        told += [replace(result, settings=settings) for settings in [*own, *others] or [result.settings]]
-    return told
+        own = _lines_for(result, repeated, _ATOMICS)
+        others = [line for line in _lines_for(result, repeated, _ATOMICS | _BETWEEN_THREADS) if line not in begun]
+        repeated += [replace(result, settings=settings) for settings in [*own, *others] or [result.settings]]
+    return repeated
 
 
 def _lines_for(result: Result, others: Iterable[Result], ignored: frozenset[str]) -> list[Settings]:
-    """Settings of others of its kind that it has alike, but for those ignored. Atomics are only ignored where it tells none."""
+    """Returns settings of others of its kind that agree with it, but for those ignored. Atomics are only ignored if it has
+    none."""
     if "atomics" in dict(result.settings):
         ignored -= _ATOMICS
 
@@ -150,13 +153,13 @@ def _lines_for(result: Result, others: Iterable[Result], ignored: frozenset[str]
 
 
 def _told_apart(results: Sequence[Result]) -> list[Result]:
-    """Results alike but for their variant are samples of one thing only if they have that alike, too. Where a layout has
-    several variants, what differs becomes a setting: a compute factor of the whole line, an input of that layout."""
-    told = list(results)
+    """Separates results with different variants: they are not samples of one thing. Where a layout has several variants, the
+    differences become settings: a compute factor of the whole line, an input of that layout."""
+    separated = list(results)
     for name in dict.fromkeys(name for result in results for name, _ in result.variant):
         found: dict[tuple[object, ...], set[str]] = {}
         layouts: dict[int, tuple[object, ...]] = {}
-        for number, result in enumerate(told):
+        for number, result in enumerate(separated):
             value = dict(result.variant).get(name)
             if value is None:
                 continue
@@ -166,9 +169,9 @@ def _told_apart(results: Sequence[Result]) -> list[Result]:
         lines = {layout[:2] for layout in several}
         for number, layout in layouts.items():
             if layout in several or (name == "compute factor" and layout[:2] in lines):
-                setting = (name, dict(told[number].variant)[name])
-                told[number] = replace(told[number], settings=tuple(sorted({*told[number].settings, setting})))
-    return told
+                setting = (name, dict(separated[number].variant)[name])
+                separated[number] = replace(separated[number], settings=tuple(sorted({*separated[number].settings, setting})))
+    return separated
 
 
 def place(one: Point, by: str) -> int:
@@ -176,7 +179,7 @@ def place(one: Point, by: str) -> int:
 
 
 def _apart(points: Sequence[Point], by: str) -> list[tuple[str, tuple[Point, ...]]]:
-    """One line, or where layouts would lie above each other, one for each number of threads per node."""
+    """Returns one line, or one for each number of threads per node where layouts would coincide."""
     ordered = sorted(points, key=lambda one: (place(one, by), one.threads_per_node))
     places = [place(one, by) for one in ordered]
     if len(set(places)) == len(places):
@@ -184,7 +187,7 @@ def _apart(points: Sequence[Point], by: str) -> list[tuple[str, tuple[Point, ...
     lines = []
     for per_node in sorted({one.threads_per_node for one in ordered}):
         own = [one for one in ordered if one.threads_per_node == per_node]
-        # A line of any layout begins with the one thread that all of them begin with.
+        # A line of any layout begins with the one thread that they share.
         alone = [one for one in ordered if one.threads == 1 and place(one, by) not in {place(o, by) for o in own}]
         line = tuple(sorted([*alone, *own], key=lambda one: place(one, by)))
         if any(one.threads > 1 for one in line):
@@ -193,7 +196,7 @@ def _apart(points: Sequence[Point], by: str) -> list[tuple[str, tuple[Point, ...
 
 
 def _label(settings: Settings, all_settings: Sequence[Settings]) -> str:
-    """What not all of the lines have alike."""
+    """Names settings in which the lines differ."""
     own = dict(settings)
 
     def differs(name: str) -> bool:
@@ -209,7 +212,7 @@ def _label(settings: Settings, all_settings: Sequence[Settings]) -> str:
         return f"{own['platform']} {value}" if name == "hash" else f"{name} {value}"
 
     differing = [(name, value) for name, value in settings if differs(name)]
-    if any(name == "hash" for name, _ in differing):  # which has the platform's name with it
+    if any(name == "hash" for name, _ in differing):  # which includes the platform's name
         differing = [(name, value) for name, value in differing if name != "platform"]
     return ", ".join(words(name, value) for name, value in differing)
 

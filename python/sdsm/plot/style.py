@@ -1,4 +1,4 @@
-"""How all figures look, and how they are saved: the same bytes from the same data."""
+"""The style of all figures, and their output: the same bytes from the same data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from matplotlib.transforms import ScaledTranslation
 
 from sdsm.base.output_file import write_output
 
-# Okabe and Ito's palette: told apart with every common form of colour blindness.
+# Okabe and Ito's palette: distinguishable with every common form of colour blindness.
 BLUE = "#0072B2"
 SKY = "#56B4E9"
 GREEN = "#009E73"
@@ -73,15 +73,15 @@ def light_grid(axes: Axes, axis: str = "y") -> None:
     axes.set_axisbelow(True)
 
 
-#: With numbers, of an axis.
+#: Ticks with numbers on an axis.
 LEAST_TICKS = 3
-#: What marked points of a figure are.
+#: Markers of a figure's marked points.
 EXTRAPOLATED = "some costs were not measured for that layout, but extrapolated."
 HOLLOW = f"Hollow points: {EXTRAPOLATED}"
 
 
 def logarithmic_y(axes: Axes, low: float, high: float) -> None:
-    """From low to high, with numbers at 1, 2 and 5; over a short range, which has too few of these, at round numbers."""
+    """Scales from low to high, with numbers at 1, 2 and 5; over a short range, which has too few of these, at round numbers."""
     axes.set_yscale("log")
     axes.set_ylim(low, high)
     ticks = LogLocator(subs=(1, 2, 5))
@@ -91,18 +91,18 @@ def logarithmic_y(axes: Axes, low: float, high: float) -> None:
     axes.yaxis.set_minor_locator(NullLocator())
 
 
-#: Of a name that stands beside an axis.
+#: Longest name beside an axis.
 MOST_SIGNS = 60
 
 
 def short(name: str) -> str:
-    """A name beside an axis must leave room for the drawing."""
+    """Shortens a name beside an axis, to leave room for the drawing."""
     return name if len(name) <= MOST_SIGNS else f"{name[: MOST_SIGNS - 3]}..."
 
 
 def legend_below(axes: Axes, of: Axes | None = None, fontsize: float = 8.0, columns: int = 1) -> None:
-    """Below the panel and its axis label, where it covers no data: of its lines, or those of another. What users named is
-    text, and no formula."""
+    """Places the legend below the panel and its axis label, where it covers no data: its lines, or those of `of`. Users'
+    names are text, and no formula."""
     below = axes.transAxes + ScaledTranslation(0, -0.42, axes.get_figure().dpi_scale_trans)  # type: ignore[union-attr]
     handles, labels = (of or axes).get_legend_handles_labels()
     legend = axes.legend(
@@ -113,7 +113,7 @@ def legend_below(axes: Axes, of: Axes | None = None, fontsize: float = 8.0, colu
         text.set_parse_math(False)
 
 
-#: Of each format: what keeps dates and versions out, so that the same figure is the same bytes.
+#: Metadata of each format without dates and versions, so that the same figure is the same bytes.
 _METADATA: dict[str, dict[str, Any]] = {
     "png": {"Software": None},
     "svg": {"Date": None, "Creator": None},
@@ -122,7 +122,7 @@ _METADATA: dict[str, dict[str, Any]] = {
 
 
 def write_figure(figure: Figure, path: Path) -> None:
-    """In the format that the name's ending tells: png, svg or pdf. Raises OSError."""
+    """Writes the format of the name's ending: png, svg or pdf. Raises OSError."""
     write_output(path, drawing(figure, path.suffix[1:]))
 
 

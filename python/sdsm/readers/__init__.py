@@ -38,22 +38,22 @@ class Format(Protocol):
     def read(self, source: Text) -> Reading: ...
 
 
-#: Modules here.
+#: Reader modules in this folder.
 FORMATS = ("epcc", "lat_mem_rd", "iperf3", "netpipe", "osu", "jiajia", "microbench", "run_result")
 
 
 def formats() -> tuple[Format, ...]:
-    """Imported when they are asked for: most commands read none of them, and start faster."""
+    """Returns formats, imported at their first use: most commands read none of them, and start faster."""
     return tuple(cast(Format, importlib.import_module(f"{__name__}.{name}")) for name in FORMATS)
 
 
 def read(path: Path | str) -> Reading:
-    """Everything in a file ("-": standard input). Raises ReadError with file and line, or OSError."""
+    """Reads everything in a file ("-": standard input). Raises ReadError with file and line, or OSError."""
     return read_text(load(path))
 
 
 def read_text(source: Text) -> Reading:
-    """Everything in a text. Raises ReadError."""
+    """Reads everything in a text. Raises ReadError."""
     known = formats()
     candidates = [module for module in known if module.recognises(source)]
     if len(candidates) == 1:

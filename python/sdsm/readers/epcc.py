@@ -21,9 +21,9 @@ from sdsm.readers.measurement import Key, Measurement, Place, Reading, Setting, 
 from sdsm.readers.text import COUNT, NUMBER, Text, agree, half_digit
 
 NAME = "EPCC OpenMP microbenchmarks"
-SEEN = True  # 3.1 and 4.0 in C; the others warn by themselves
+SEEN = True  # 3.1 and 4.0 in C; the others print a warning
 
-#: What the suites make of a standard deviation: the half-width of 95 % of a normal distribution.
+#: The suites' factor on a standard deviation: the half-width of 95 % of a normal distribution.
 HALF_WIDTH_SDS = 1.96
 
 ENVIRONMENT = ("platform", "os", "compiler", "clock")
@@ -33,7 +33,7 @@ CHUNKED = re.compile(r"(STATIC|DYNAMIC|GUIDED|TASKLOOP|AUTO|RUNTIME)(_[A-Z]+)*")
 ARRAYS = {"PRIVATE", "FIRSTPRIVATE", "LASTPRIVATE", "COPYPRIVATE", "COPYIN", "THREADPRIVATE", "REDUCTION", "FLUSH"}
 
 _FIELD = rf"(?:{NUMBER}|[+-]?nan|\*+)"
-# Of lines whose blanks are single (Text.plain_lines).
+# Patterns for lines with single blanks (Text.plain_lines).
 _BANNER = re.compile(rf"Running OpenMP benchmark version ({NUMBER})")
 _BANNER_2 = re.compile(rf"Running OpenMP benchmark on ({COUNT}) thread\(s\)")
 _OWN_SUITE = re.compile(r"Suite: sdsm's epcc")
@@ -115,10 +115,10 @@ class Block:
 
 @dataclass
 class Run:
-    """One run of one of the suite's programs: what its banner says, and its blocks."""
+    """One run of one of the suite's programs: its banner's contents, and its blocks."""
 
     line: int
-    version: str | None = None  # as the banner says: "2.0" has none and says no number, "3.0" is 3.1
+    version: str | None = None  # by the banner: version "2.0" names none, "3.0" is 3.1
     threads: int | None = None
     is_fortran: bool = False
     is_own: bool = False  # of this project's suite, not EPCC's
@@ -129,12 +129,12 @@ class Run:
     occurrences: Counter[str] = field(default_factory=Counter)  # of names of blocks
 
     def setting(self, name: str) -> Key | None:
-        """The value of the first setting of that name."""
+        """Returns the value of the first setting of that name."""
         return self.first_settings.get(name)
 
     @property
     def program(self) -> str:
-        """Which of the suite's programs it is, by the directives that only that one has."""
+        """Returns the suite's program, by the directives that only that one has."""
         kinds = {block.size[0] for block in self.blocks if block.size}
         if "array_size" in kinds:
             return "arraybench"
@@ -162,7 +162,7 @@ def recognises(source: Text) -> bool:
 
 
 def read(source: Text) -> Reading:
-    """Raises ReadError at the first line that is not the format's, or contradicts another."""
+    """Reads the output. Raises ReadError at the first line that is not the format's, or contradicts another."""
     all_runs = runs(source)
     settings: list[Setting] = []
     measurements: list[Measurement] = []
@@ -174,7 +174,7 @@ def read(source: Text) -> Reading:
 
 
 def warnings(file: str, all_runs: list[Run]) -> list[str]:
-    """What must be told about how far these runs can be trusted."""
+    """Returns warnings about how far these runs can be trusted."""
     found = []
     nameless = next((run for run in all_runs if run.threads is None), None)
     if nameless is not None:
@@ -187,7 +187,7 @@ def warnings(file: str, all_runs: list[Run]) -> list[str]:
 
 
 def runs(source: Text) -> list[Run]:
-    """The runs in a file, in order. Raises ReadError."""
+    """Returns the runs in a file, in order. Raises ReadError."""
     return _Parser(source).parse()
 
 
@@ -220,7 +220,7 @@ def _measurements(file: str, number: int, run: Run, block: Block) -> Iterator[Me
 
 
 class _Parser:
-    """Line by line; `self.step` is what the block at hand waits for: delays, header, row, results or nothing."""
+    """Parses line by line; `self.step` is what the current block waits for: delays, header, row, results or nothing."""
 
     def __init__(self, source: Text) -> None:
         self.source = source
@@ -423,7 +423,7 @@ class _Parser:
         sd, n = block.standard_deviation, block.samples
         if sd is None:
             return
-        # The largest there can be has half of the samples at either end.
+        # At most when half of the samples lie at either end.
         largest = (highest - lowest) / 2 * (n / (n - 1)) ** 0.5 if n > 1 else 0.0
         if not 0 <= sd <= largest * 1.01 + 2 * halves["sd"]:
             self.refuse(f"a standard deviation of {sd} cannot be within that minimum and maximum. Leave out the file")
@@ -454,7 +454,7 @@ class _Parser:
             self.block, self.step = None, "nothing"
 
     def result_line(self, line: str, block: Block) -> tuple[str, str, str, str | None, str | None]:
-        """Kind, unit, value, half-width, unit of the half-width. The line is the one awaited, of this block."""
+        """Returns kind, unit, value, half-width, unit of the half-width. The line is the one awaited, of this block."""
         if block.is_reference and (match := _REFERENCE_RESULT_2.fullmatch(line)):
             self.check_kind("time", line)
             return "time", match[2], match[1], match[3], match[4]
@@ -506,7 +506,7 @@ class _Parser:
             self.refuse(f"{what} is {printed}, but {expected:.6f} by the lines before. Correct or leave out the file")
 
     def check_half_width(self, printed: str, blocks: list[Block]) -> float | None:
-        """The half-width printed, which must be 1.96 times the sum of the blocks' standard deviations."""
+        """Returns the printed half-width, which must be 1.96 times the sum of the blocks' standard deviations."""
         value = self.number_or_none(printed)
         deviations = [block.standard_deviation for block in blocks]
         if value is None or None in deviations:
@@ -545,7 +545,7 @@ class _Parser:
         return value
 
     def number_or_none(self, text: str, may_be_missing: bool = True) -> float | None:
-        """None for the nan that one sample has in place of a standard deviation."""
+        """Returns None for the nan that one sample has in place of a standard deviation."""
         if text.startswith("*"):
             self.refuse("Fortran prints stars where its field is too narrow: the value is lost. Leave out the file")
         if text.endswith("nan"):

@@ -19,7 +19,7 @@ from sdsm.readers.text import Text
 NAME = "iperf3 JSON"
 SEEN = True
 
-#: Of the numbers that must agree: they are written with at least six digits.
+#: Relative tolerance of numbers that must agree: they have at least six digits.
 TOLERANCE = 2e-6
 
 _PathItem = str | int
@@ -177,7 +177,7 @@ class _Reader:
     # Checks
 
     def rate(self, part: Mapping[str, Any], *path: _PathItem) -> float:
-        """bits_per_second, which must be bytes x 8 by the seconds."""
+        """Returns bits_per_second, which must be bytes x 8 by the seconds."""
         bits = self.number(part, "bits_per_second", *path)
         amount = self.number(part, "bytes", *path)
         spans = [

@@ -1,4 +1,4 @@
-"""Reader of what a program on JIAJIA prints: the statistics of its hosts, and the settings before them.
+"""Reader of a JIAJIA program's output: the statistics of its hosts, and the settings before them.
 
 Recognised by the line `########  JIAJIA STATISTICS  #########`. Counts of each host and their total, then times of each
 host in ms, are taken as printed, under JIAJIA's names; key host. Between the settings and the statistics, and around
@@ -31,7 +31,7 @@ TIMES = (
 )
 SUMS = ("SEGV time", "Syn. time", "Server time")
 
-#: Times that nothing can take which has not happened.
+#: Times that must be zero if their event never happened.
 _TIME_OF = {
     "Barrier time": "Barriers",
     "Lock time": "Locks",
@@ -58,7 +58,7 @@ def recognises(source: Text) -> bool:
 
 
 def read(source: Text) -> Reading:
-    """Counts (1) and times (ms) of each host. Raises ReadError."""
+    """Reads counts (1) and times (ms) of each host. Raises ReadError."""
     titles = [number for number, line in enumerate(source.plain_lines, start=1) if line == _TITLE]
     if len(titles) > 1:
         source.refuse(titles[1], "statistics are there twice. Give each run's output in a file of its own")
@@ -76,7 +76,7 @@ Rows = dict[str, tuple[int, list[str], str]]  # name: line, values as printed, u
 
 
 def _rows(source: Text, title: int) -> tuple[int, Rows]:
-    """How many hosts there are, and the table: of COUNTS each host and the total, of the others each host."""
+    """Returns the number of hosts, and the table: for COUNTS each host and the total, for the others each host."""
     lines = iter(enumerate(source.plain_lines[title:], start=title + 1))
 
     def line(what: str) -> tuple[int, str]:
@@ -137,7 +137,7 @@ def _agree_among_themselves(source: Text, rows: Rows) -> None:
 
 
 def _settings(source: Text, hosts: int, title: int) -> Iterator[Setting]:
-    """What stands before the statistics. Raises ReadError where that contradicts them, or itself."""
+    """Yields the settings before the statistics. Raises ReadError if they contradict these, or themselves."""
     seen: set[str] = set()
     sizes: dict[str, int] = {}
 

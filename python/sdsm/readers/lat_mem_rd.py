@@ -25,7 +25,7 @@ def recognises(source: Text) -> bool:
 
 
 def read(source: Text) -> Reading:
-    """Latencies in ns; keys memory_mib (as printed) and stride (bytes). Raises ReadError."""
+    """Reads latencies in ns; keys memory_mib (as printed) and stride (bytes). Raises ReadError."""
     measurements: list[Measurement] = []
     stride: int | None = None
     stride_line = 0

@@ -1,4 +1,4 @@
-"""What every reader makes of a file: measurements that know their unit, their spread and the line they stand on.
+"""The readers' result: measurements with their unit, their spread and their line.
 
 Values stay as printed, in the unit printed; `Measurement.in_unit` converts. Nothing is filled in: what a file does not
 tell is None, or missing from the keys.
@@ -33,7 +33,7 @@ UNITS: Mapping[str, tuple[str, float]] = MappingProxyType(
 
 
 class ReadError(BadInput):
-    """A file that cannot be read for what it says. Its text is FILE:LINE: what (why). What next."""
+    """A file that cannot be read. The text is FILE:LINE: what (why). What next."""
 
     def __init__(self, file: str, line: int, what: str) -> None:
         super().__init__(f"{file}:{line}: {what}")
@@ -43,7 +43,7 @@ class ReadError(BadInput):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a value stands; lines count from 1."""
+    """A value's place; lines count from 1."""
 
     file: str
     line: int
@@ -54,14 +54,14 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How far the samples behind a value lie apart, in the value's unit; None where the file does not tell."""
+    """The spread of the samples behind a value, in the value's unit; None if the file lacks it."""
 
     standard_deviation: float | None = None
     half_width_95: float | None = None  # the +/- printed beside the value
     minimum: float | None = None
     median: float | None = None
     maximum: float | None = None
-    outliers: int | None = None  # samples that the benchmark counts as such; they are part of the value
+    outliers: int | None = None  # samples that the benchmark counts as outliers; they are part of the value
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class Measurement:
             raise ValueError(f"{self.unit!r} is not one of the units known: {', '.join(UNITS)}")
 
     def in_unit(self, unit: str) -> tuple[float, ...]:
-        """The values in another unit of the same dimension. Raises ValueError if it is of another one, or unknown."""
+        """Returns the values in another unit of the same dimension. Raises ValueError if it is of another one, or unknown."""
         if unit not in UNITS or UNITS[unit][0] != UNITS[self.unit][0]:
             raise ValueError(f"{self.quantity} is in {self.unit}, which cannot be converted to {unit}")
         factor = UNITS[self.unit][1] / UNITS[unit][1]
@@ -99,7 +99,7 @@ class Measurement:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Something that a file tells about its runs and that was set or found out rather than measured."""
+    """A fact in a file about its runs that was set or found out rather than measured."""
 
     name: str
     value: Key
@@ -110,7 +110,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """All of one file. `warnings` are sentences that must reach the user, without the file's name where none is due."""
+    """All of one file. `warnings` are sentences for the user, without the file's name where none is due."""
 
     file: str
     format: str

@@ -1,4 +1,4 @@
-"""Reader of what `sdsm microbench -o FILE` writes, and of what the program it runs, build/microbench, prints by itself.
+"""Reader of the output of `sdsm microbench -o FILE`, and of build/microbench, the program that it runs.
 
 The former is recognised by `"format": "sdsm-microbench"`: samples in nanoseconds by layout and quantity, what homes
 took to serve pages, and the bare system's samples (quantities that begin with `system.`). The latter is one object of
@@ -20,25 +20,25 @@ from sdsm.readers.text import Text
 NAME = "sdsm microbench"
 SEEN = True
 WORD_BYTES = 4
-#: Faults one by one.
+#: Faults, one sample each.
 SINGLE = "RUMR.single"
-#: What an own page's first write costs behind its trap, which leaves caches cold: one sample a run.
+#: Cost of an own page's first write behind its trap, which leaves caches cold: one sample a run.
 COLD = "WROH.cold"
-#: Of an own page's first write, what the trap takes before and after its handler: one sample a run.
+#: Trap of an own page's first write before and after its handler: one sample a run.
 TRAP = "WROH.trap"
-#: What a page's first fetch by a node takes longer than later ones: one sample a run.
+#: Extra time of a node's first fetch of a page over later ones: one sample a run.
 FIRST_COPY = "RUMR.first-copy"
-#: What a first write of an own page takes longer than later ones: one sample a run.
+#: Extra time of an own page's first write over later ones: one sample a run.
 FIRST_WRITE = "WROH.first-write"
-#: Of two measurements, which may lie below 0 by chance.
+#: Differences of two measurements, which chance may make negative.
 DIFFERENCES = (COLD, FIRST_COPY, FIRST_WRITE)
 #: Faults whose home's thread waits.
 WAITING = "RUMR.waiting"
-#: What each takes from a home that computes.
+#: Service time of each at a computing home.
 HOME = "RUMR.home"
 #: Times of one piece of work on all processors at once, and from piece to piece.
 PACE, PACE_EVERY = "pace", "pace.every"
-#: Faults in a row, whose mean is a sample: of outputs that do not tell it; where all nodes act at once.
+#: Faults in a row, whose mean is a sample, in outputs without this number; where all nodes act at once.
 OLD_BURST, OLD_BURST_TOGETHER = 16, 64
 MOST_BURST = 1 << 20
 
@@ -57,9 +57,9 @@ def recognises(source: Text) -> bool:
 
 
 def read(source: Text) -> Reading:
-    """Every sample, in ns, in the order written. Keys: nodes, threads_per_node, emulated; rounds: of how
-    many runs, one after the other and of equal length, the samples are; burst: of how many pages in a row a fault's are, if
-    that is not OLD_BURST. Raises ReadError."""
+    """Reads every sample, in ns, in the order written. Keys: nodes, threads_per_node, emulated; rounds: number of equally
+    long successive runs of the samples; burst: number of successive pages of a fault's sample, if that is not OLD_BURST.
+    Raises ReadError."""
     if "format" in source.json:
         return _Document(source).read()
     samples = {name: values for name, values in source.json.items() if name != "burst"}
@@ -72,7 +72,7 @@ def _is_quantity(name: str) -> bool:
 
 
 class _Document:
-    """What `sdsm microbench` wrote."""
+    """A document of `sdsm microbench`."""
 
     def __init__(self, source: Text) -> None:
         self.source = source
@@ -112,10 +112,10 @@ class _Document:
         path = ("layouts", name)
         samples = self.samples(part, *path)
         try:
-            told = microbench.layout(name)
+            chosen = microbench.layout(name)
         except ValueError as error:
             self.refuse(f"{error}. Correct or leave out the file", *path)
-        for member, wanted in (("nodes", told.nodes), ("threads_per_node", told.threads_per_node)):
+        for member, wanted in (("nodes", chosen.nodes), ("threads_per_node", chosen.threads_per_node)):
             if part.get(member) != wanted:
                 self.refuse(
                     f"{member} of layout {name} is {str(part.get(member))[:40]!r}. Leave out the file", *path, member
@@ -131,7 +131,7 @@ class _Document:
                     "rounds",
                 )
         burst = _burst(self.source, part, samples, path)
-        keys: dict[str, Key] = {"nodes": told.nodes, "threads_per_node": told.threads_per_node, **self.keys, **burst}
+        keys: dict[str, Key] = {"nodes": chosen.nodes, "threads_per_node": chosen.threads_per_node, **self.keys, **burst}
         if rounds > 1:
             keys["rounds"] = rounds
         self.measurements += _quantities(self.source, samples, (*path, "samples_ns"), "", keys)
@@ -167,7 +167,7 @@ class _Document:
 
 
 def _burst(source: Text, part: dict[str, Any], samples: dict[str, Any], path: tuple[str, ...]) -> dict[str, Key]:
-    """The key of it. Raises ReadError."""
+    """Returns the burst's key. Raises ReadError."""
     burst = part.get("burst", OLD_BURST_TOGETHER if part.get("together") is True else OLD_BURST)
     if not isinstance(burst, int) or isinstance(burst, bool) or not 1 <= burst <= MOST_BURST:
         source.refuse(source.json_line(*path, "burst"), f"burst is {str(burst)[:40]!r}, no number of pages. Correct or leave out the file")
@@ -182,7 +182,7 @@ def _burst(source: Text, part: dict[str, Any], samples: dict[str, Any], path: tu
 def _quantities(
     source: Text, samples: dict[str, Any], path: tuple[str, ...], prefix: str, keys: dict[str, Key]
 ) -> list[Measurement]:
-    """One measurement for each list of samples below `path`. Raises ReadError where there is something else."""
+    """Returns one measurement for each list of samples below `path`. Raises ReadError for anything else."""
     measurements = []
     for name, values in samples.items():
         line = source.json_line(*path, name)

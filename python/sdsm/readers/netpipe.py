@@ -1,4 +1,4 @@
-"""Reader of NetPIPE 3: its output file (np.out) and what it prints.
+"""Reader of NetPIPE 3: its output file (np.out) and its print-out.
 
 The output file is three columns, bytes, Mbps and seconds; the print-out has a line `0: 1 bytes 9900 times --> 0.73
 Mbps in 10.48 usec` for each size. The time is one way: half of a round trip. Mbps are 2^20 bits per second, as the
@@ -41,7 +41,7 @@ def recognises(source: Text) -> bool:
 
 
 def read(source: Text) -> Reading:
-    """Of each size the time of a message, one way, and the bandwidth (Mibit/s); key message_bytes. Raises ReadError."""
+    """Reads for each size the time of a message, one way, and the bandwidth (Mibit/s); key message_bytes. Raises ReadError."""
     measurements: list[Measurement] = []
     settings: list[Setting] = []
     last_index = -1
@@ -93,7 +93,7 @@ def read(source: Text) -> Reading:
 
 
 def _agree(size: int, rate: str, time: str, scale: float) -> bool:
-    """Whether `size` bytes in `time` x `scale` seconds make `rate`, within what rounding both numbers leaves open."""
+    """Whether `size` bytes in `time` x `scale` seconds make `rate`, within the rounding of both numbers."""
     half = half_digit(time)
     shortest, longest = (float(time) - half) * scale, (float(time) + half) * scale
     if shortest <= 0 or size < 1:

@@ -30,7 +30,7 @@ def recognises(source: Text) -> bool:
 
 
 def read(source: Text) -> Reading:
-    """Latency (us) or bandwidth (MB/s) by message_bytes. Raises ReadError."""
+    """Reads latency (us) or bandwidth (MB/s) by message_bytes. Raises ReadError."""
     measurements: list[Measurement] = []
     settings: list[Setting] = []
     title: re.Match[str] | None = None
@@ -79,7 +79,7 @@ def _must_have_results(source: Text, title: re.Match[str] | None, line: int, las
 
 
 def _columns(source: Text, line: int, text: str, test: str) -> list[str]:
-    """Names of the columns after the size. The test's own quantity must be there, in the unit that it is printed in."""
+    """Returns names of the columns after the size. The test's own quantity must be among them, in its unit."""
     names = []
     position = 0
     wanted = "Latency" if test == "Latency" else "Bandwidth"

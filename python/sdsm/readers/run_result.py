@@ -1,4 +1,4 @@
-"""Measurements of `sdsm run --json`: what a program did and took on the native software DSM.
+"""Measurements of `sdsm run --json`: a program's counts and times on the native software DSM.
 
 Only native results are measurements; those of `sdsm simulate` and `sdsm replay` have the same form and are refused, as a
 simulation must not be taken for the measurement that it is compared with.
@@ -18,7 +18,7 @@ from sdsm.readers.text import Text
 NAME = "sdsm run JSON"
 SEEN = True
 
-#: Members of a thread that say which one it is; every other is measured or counted, in the unit of its name's end.
+#: Members that identify a thread; every other is measured or counted, in the unit of its name's end.
 _IDENTITY = ("id", "node")
 
 
@@ -27,7 +27,7 @@ def recognises(source: Text) -> bool:
 
 
 def read(source: Text) -> Reading:
-    """Times in s; counts by thread in "1" or B. Keys nodes, threads_per_node, thread, part. Raises ReadError."""
+    """Reads times in s; counts by thread in "1" or B. Keys nodes, threads_per_node, thread, part. Raises ReadError."""
     run = run_result.read(source, run_result.Native)
     keys: dict[str, Key] = {"nodes": run.nodes, "threads_per_node": run.threads_per_node}
     spread = Spread(minimum=run.min_s, median=run.median_s, maximum=run.max_s)
@@ -48,7 +48,7 @@ def read(source: Text) -> Reading:
 
 
 def _threads(source: Text, part: Mapping[str, Any], keys: dict[str, Key], *path: str) -> list[Measurement]:
-    """Every number of every thread, also those that only a newer sdsm writes."""
+    """Returns every number of every thread, also those that only a newer sdsm writes."""
     found: list[Measurement] = []
     for index, thread in enumerate(part["threads"]):
         own = keys | {"thread": thread["id"], "node": thread["node"]}
@@ -59,7 +59,7 @@ def _threads(source: Text, part: Mapping[str, Any], keys: dict[str, Key], *path:
 
 
 def _numbers(source: Text, value: Any, quantity: str, keys: dict[str, Key], *path: str | int) -> list[Measurement]:
-    """Of a number, or of each number below an object, named by its way there."""
+    """Returns a number, or each number below an object, named by its path."""
     if isinstance(value, dict):
         return [
             measured

@@ -1,4 +1,4 @@
-"""A file as its readers see it: text within bounds, lines, numbers and JSON with the line of each value."""
+"""A file for its readers: text within bounds, lines, numbers and JSON with the line of each value."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from typing import Any, BinaryIO, NoReturn
 
 from sdsm.readers.measurement import Place, ReadError
 
-#: Beyond these no benchmark prints, and a wrong file (a disk image, a log without line ends) is told at once.
+#: No benchmark prints more, and a wrong file (a disk image, a log without line ends) is refused at once.
 LIMIT_BYTES = 64 << 20
-#: What a trace of sdsm's begins with.
+#: The beginning of a trace of sdsm's.
 TRACE_BEGINS = b"\x89SDSM\r\n\x1a"
 NAME_AN_OUTPUT = "Name a benchmark's output"
 LIMIT_LINE = 2_000
@@ -58,7 +58,7 @@ class Text:
 
     @cached_property
     def plain_lines(self) -> list[str]:
-        """Lines with single blanks between words and none around them: quickly matched, however many there were."""
+        """Returns lines with single blanks between words and none around them, for quick matching."""
         return [" ".join(line.split()) for line in self.lines]
 
     def at(self, line: int) -> Place:
@@ -73,7 +73,7 @@ class Text:
 
     @cached_property
     def json(self) -> Any:
-        """The document. Raises ReadError where it is no JSON, names a member twice, or holds a number out of range."""
+        """Returns the document. Raises ReadError if it is no JSON, names a member twice, or holds a number out of range."""
 
         def unique(members: list[tuple[str, Any]]) -> dict[str, Any]:
             document = dict(members)
@@ -155,7 +155,7 @@ class Text:
         return lines
 
     def json_line(self, *path: str | int) -> int:
-        """Line of the value at `path`, or of the nearest thing around it that there is."""
+        """Returns the line of the value at `path`, or of the nearest enclosing value."""
         while path and path not in self.json_lines:
             path = path[:-1]
         return self.json_lines.get(path, 1)
@@ -175,7 +175,7 @@ def _finite(text: str) -> float:
 
 
 def half_digit(number: str) -> float:
-    """Half of the last digit of a number printed without exponent: what rounding may have moved it by."""
+    """Returns half of the last digit of a number printed without exponent: its rounding error."""
     _, dot, decimals = number.partition(".")
     return 0.5 * 10.0 ** -len(decimals) if dot else 0.5
 
@@ -190,14 +190,14 @@ class NoInput(OSError):
 
 
 def unreadable(error: OSError, advice: str) -> str:
-    """Why load() failed, and what to do: `advice`, unless the error itself tells."""
+    """Describes why load() failed, and what to do: `advice`, unless the error itself says."""
     reason = error.strerror or str(error)
     return reason if isinstance(error, NoInput) else f"{reason}. {advice}"
 
 
 def open_input(path: Path | str, advice: str) -> BinaryIO:
-    """advice: what to do about what is neither a file nor a pipe, which raises NoInput. Raises OSError."""
-    # O_NONBLOCK: opening a pipe that nobody writes to must not wait for ever.
+    """advice: what to do if this is neither a file nor a pipe, which raises NoInput. Raises OSError."""
+    # O_NONBLOCK: opening a pipe without a writer must not wait for ever.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     mode = os.fstat(descriptor).st_mode
     if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode)):
@@ -209,7 +209,7 @@ def open_input(path: Path | str, advice: str) -> BinaryIO:
 
 
 def load(path: Path | str, advice: str = NAME_AN_OUTPUT) -> Text:
-    """The text of a file, or of standard input for "-". advice: what to do about a file that is nothing of the kind.
+    """Returns the text of a file, or of standard input for "-". advice: what to do about another kind of file.
 
     Raises ReadError if it is empty, larger than LIMIT_BYTES or no UTF-8 text, OSError if it cannot be opened, and NoInput if
     it is neither a file nor a pipe (a device might never end).

@@ -1,4 +1,4 @@
-"""How a result is made again: commands, and whether its inputs are still what they were."""
+"""Commands that repeat a result, and a check whether its inputs are unchanged."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from sdsm.base import run_result
 from sdsm.base.tracing import sha256
 from sdsm.explain.alternatives import Layout, Point
 
-#: Told in another way than by an option of the same name.
+#: Not given by an option of the same name.
 _SPECIAL = ("compute_factor", "compute_from", "sequential_time_s", "traced_flops", "host_flops", "placement")
 
 
 def state(one: run_result.Input) -> str:
-    """ "unchanged", "changed" or "not here"."""
+    """Returns "unchanged", "changed" or "not here"."""
     try:
         return "unchanged" if sha256(Path(one.path)) == one.sha256 else "changed"
     except OSError:
@@ -26,7 +26,7 @@ def is_here(result: run_result.Run) -> bool:
 
 
 def point(result: run_result.Simulation) -> Point:
-    """What was simulated; without --uncertainty, which moves no time."""
+    """Returns the simulated point, without --uncertainty, which changes no time."""
     trace, platform, *others = (one.path for one in result.inputs)
     layout = Layout(result.nodes, result.threads_per_node)
     placement = str(result.options.get("placement", "as-asked"))
@@ -65,7 +65,7 @@ def _others(result: run_result.Simulation) -> Iterator[str]:
 
 
 def commands(result: run_result.Run) -> Iterator[list[str]]:
-    """That make it, from the program on."""
+    """Yields the commands that make it, from the program on."""
     threads = str(result.nodes * result.threads_per_node)
     if isinstance(result, run_result.Simulation):
         made = point(result)

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from sdsm.base import places
-from sdsm.base.command_line import BadInput, Parser, command, file_name, say, told
+from sdsm.base.command_line import BadInput, Parser, command, file_name, say, with_reason
 from sdsm.base.output_file import check_outputs, print_or_write
 from sdsm.calibrate.network import TIMES_US, quantity
 from sdsm.plot.results import NAME_A_RESULT
@@ -40,7 +40,7 @@ def parser() -> argparse.ArgumentParser:
         "--timeline", type=file_name, metavar="FILE.json",
         help="take the timeline excerpt from what --timeline FILE.json of the run wrote (a prediction that is simulated again needs none)",
     )  # fmt: skip
-    p.add_argument("--window", type=told(window), metavar="FROM:TO", help="the excerpt's part of the run, such as 1.2s:1.5s (default: around the costliest barrier)")
+    p.add_argument("--window", type=with_reason(window), metavar="FROM:TO", help="the excerpt's part of the run, such as 1.2s:1.5s (default: around the costliest barrier)")
     p.add_argument("--no-gains", action="store_true", help="do not simulate what would help")
     p.add_argument("-q", "--quiet", action="store_true", help="no progress on stderr")
     return p
@@ -60,7 +60,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def window(text: str) -> tuple[float, float]:
-    """From and to, s."""
+    """Returns begin and end, s."""
     first, colon, last = text.partition(":")
     if not colon:
         raise ValueError(f"'{text}' is no part of a run. Write two times, such as 1.2s:1.5s")
@@ -74,7 +74,7 @@ def page_of(
     inputs: list[Path], is_anonymous: bool, with_gains: bool, is_quiet: bool, timeline: Path | None = None,
     window_s: tuple[float, float] | None = None,
 ) -> tuple[str, list[str]]:  # fmt: skip
-    """And the files that its results were made from. Raises BadInput."""
+    """Returns the page, and the files that its results were made from. Raises BadInput."""
     from sdsm.report import sections
     from sdsm.report.naming import Naming
     from sdsm.report.template import render

@@ -1,4 +1,4 @@
-"""The most telling part of a timeline: what its threads do when."""
+"""Chooses the most telling part of a timeline: its threads' states over time."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from sdsm.base.command_line import BadInput
 from sdsm.readers.text import open_input, unreadable
 
 NAME_A_TIMELINE = "Name a timeline that sdsm simulate or sdsm run wrote"
-#: More make no better picture.
+#: More threads make no better picture.
 MOST_SLICES, MOST_THREADS, MOST_ARROWS = 3000, 16, 500
-#: Events of a simulation that an excerpt is chosen from.
+#: Largest number of a simulation's events from which an excerpt is chosen.
 MOST_EVENTS = 400_000
-#: What is shown beside the costliest barrier, as parts of its length; and of a run without barriers.
+#: Margins around the costliest barrier, in parts of its length; and the excerpt of a run without barriers.
 BEFORE, AFTER, LAST = 0.4, 0.15, 0.1
 
 Microseconds = Annotated[float, msgspec.Meta(ge=0)]
@@ -82,9 +82,8 @@ class Excerpt:
 
 @dataclass(frozen=True)
 class Timeline:
-    """run: "simulated" or "measured". of: a trace or a program. slices: in the order of their beginnings. bounds_s: of the measured region, or None.
-    cut_from_s: from when on it is not whole, or None.
-    """
+    """run: "simulated" or "measured". of: a trace or a program. slices: in the order of their beginnings. bounds_s: the
+    measured region's, or None. cut_from_s: start of the incomplete part, or None."""
 
     run: str
     of: str
@@ -97,7 +96,7 @@ class Timeline:
 
 
 def read(path: Path) -> Timeline:
-    """What `--timeline FILE.json` wrote (docs/timelines.md). Raises BadInput."""
+    """Reads a file of `--timeline FILE.json` (docs/timelines.md). Raises BadInput."""
     try:
         with open_input(path, NAME_A_TIMELINE) as file:
             document = msgspec.json.decode(file.read(), type=_Document)
@@ -127,7 +126,7 @@ def read(path: Path) -> Timeline:
 
 
 def excerpt(timeline: Timeline, window_s: tuple[float, float] | None) -> Excerpt:
-    """window_s: what is wanted, else the surroundings of the costliest barrier, or the end. Raises BadInput for an empty one."""
+    """window_s: the wanted part, else the surroundings of the costliest barrier, or the end. Raises BadInput for an empty one."""
     shown = _Shown(timeline)
     if window_s is None:
         begin_s, end_s, why = shown.most_telling()
@@ -140,7 +139,7 @@ def excerpt(timeline: Timeline, window_s: tuple[float, float] | None) -> Excerpt
     notes = [f"{why}: {_time(begin_s)} to {_time(end_s)} after the run's begin"]
     left = len(inside) - MOST_SLICES
     if left > 0:
-        # What ends the wait tells more than what begins it.
+        # The end of the wait says more than its begin.
         inside = inside[left:]
         begin_s = inside[0].begin_s
         notes.append(f"It has more than {MOST_SLICES} slices, so the first {left} are left out, and it begins at {_time(begin_s)}")
@@ -157,7 +156,7 @@ def excerpt(timeline: Timeline, window_s: tuple[float, float] | None) -> Excerpt
 
 
 class _Shown:
-    """The threads of a timeline that a picture has room for."""
+    """The threads of a timeline that fit in a picture."""
 
     def __init__(self, timeline: Timeline) -> None:
         threads = sorted({one.thread for one in timeline.slices})
@@ -171,7 +170,7 @@ class _Shown:
         return [one for one in self._slices[:last] if one.end_s > begin_s]
 
     def most_telling(self) -> tuple[float, float, str]:
-        """Begin and end, s, and what it is."""
+        """Returns begin and end, s, and a description."""
         begin_s, end_s = self.timeline.bounds_s
         first_s = begin_s if begin_s is not None else min((one.begin_s for one in self._slices), default=0.0)
         last_s = end_s if end_s is not None else max((one.end_s for one in self._slices), default=0.0)
@@ -188,7 +187,7 @@ class _Shown:
 
 
 def _meetings(waits: Sequence[Slice]) -> list[list[Slice]]:
-    """Waits at one barrier each: those that overlap. A thread that works amid a barrier has several."""
+    """Groups waits by barrier: those that overlap. A thread that works during a barrier has several."""
     found: list[list[Slice]] = []
     until_s = -1.0
     for one in sorted(waits, key=lambda wait: wait.begin_s):
@@ -211,8 +210,8 @@ def check(timeline: Timeline, path: Path, result: run_result.Run) -> None:
     kind = "simulated" if isinstance(result, run_result.Simulation) else "measured"
     own = (kind, result.nodes, result.threads_per_node)
     if (timeline.run, timeline.nodes, timeline.threads_per_node) != own:
-        told = f"{timeline.run} on {timeline.nodes} x {timeline.threads_per_node}"
-        raise BadInput(f"{path}: this is a timeline of another run ({told}) than the result's ({kind} on {own[1]} x {own[2]})")
+        found = f"{timeline.run} on {timeline.nodes} x {timeline.threads_per_node}"
+        raise BadInput(f"{path}: this is a timeline of another run ({found}) than the result's ({kind} on {own[1]} x {own[2]})")
     of = {result.inputs[0].path, result.program[0]}
     if Path(timeline.of).name not in {Path(one).name for one in of}:
         raise BadInput(f"{path}: this is a timeline of {timeline.of}, and the result is of {' or '.join(sorted(of))}")

@@ -1,4 +1,4 @@
-"""Which pages of which arrays cost most, and what threads do when."""
+"""Draws the costs of arrays by page, and threads' states over time."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from sdsm.plot import style
 from sdsm.report.excerpt import Excerpt
 
 MOST_ARRAYS = 10
-#: Of a thread's states; of others, which are the protocol's faults, the last.
+#: Colours of a thread's states; the last one is for the protocol's faults.
 STATES = {
     "compute": style.SKY, "barrier": style.PALE, "diff": style.ORANGE, "protect": style.YELLOW, "lock": style.PURPLE,
     "stolen": style.GREEN, "idle": "#F4F4F4", "faults": style.VERMILION,
 }  # fmt: skip
-#: Parts that an array is shown in, from its first to its last page.
+#: Parts of an array in the drawing, from its first to its last page.
 PARTS = 64
 
 
 def cost_by_part(array: Array) -> np.ndarray:
-    """(PARTS,), seconds a page costs there on average, all threads together; NaN where there is no page."""
+    """Returns (PARTS,): mean seconds per page there, all threads together; NaN where there is no page."""
     pages = max(array.pages, 1 + max(array.page_costs_s, default=0))
     costs = np.zeros(pages)
     for page, cost_s in array.page_costs_s.items():
@@ -36,7 +36,7 @@ def cost_by_part(array: Array) -> np.ndarray:
 
 
 def draw(arrays: Sequence[Array]) -> Figure | None:
-    """A row for each array, the costliest first. None if nothing cost anything."""
+    """Draws a row for each array, the costliest first. None if nothing cost anything."""
     shown = [one for one in arrays if any(one.page_costs_s.values())][:MOST_ARRAYS]
     if not shown:
         return None
@@ -59,7 +59,7 @@ def draw(arrays: Sequence[Array]) -> Figure | None:
 
 
 def draw_timeline(excerpt: Excerpt) -> Figure:
-    """A row for each thread, time from left to right; messages as thin lines."""
+    """Draws a row for each thread, time from left to right; messages as thin lines."""
     length_s = excerpt.end_s - excerpt.begin_s
     unit, factor = ("s", 1.0) if length_s >= 1 else ("ms", 1e3) if length_s >= 1e-3 else ("us", 1e6)
     rows = {thread: row for row, thread in enumerate(excerpt.threads)}

@@ -1,4 +1,4 @@
-"""What things are called on a page: by their names, or with --anonymous by numbers."""
+"""Names on a page: the real ones, or numbers with --anonymous."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from sdsm.plot.results import Result, printable
 
 
 class Naming:
-    """The same name gets the same number wherever it stands."""
+    """Gives the same name the same number everywhere."""
 
     def __init__(self, is_anonymous: bool) -> None:
         self.is_anonymous = is_anonymous
         self._given: dict[str, list[str]] = {}
 
     def name(self, kind: str, name: str) -> str:
-        """kind: "trace", "array", ..., which stands before the number."""
+        """kind: "trace", "array", ..., the word before the number."""
         if not self.is_anonymous:
             return printable(utf8(name))
         known = self._given.setdefault(kind, [])
@@ -28,7 +28,7 @@ class Naming:
         return f"{kind} {known.index(name) + 1}"
 
     def command(self, words: Sequence[str]) -> str:
-        """Of a program, without the folder that it was in."""
+        """Returns a program's command line without its folder."""
         return self.name("program", " ".join([Path(words[0]).name, *words[1:]]))
 
     def array(self, one: Array) -> Array:
@@ -37,7 +37,7 @@ class Naming:
         return replace(one, name=self.name("array", one.name), line=None, touches=(), variables={})
 
     def result(self, one: Result) -> Result:
-        """What names a file, a program or a machine has a number instead."""
+        """Returns the result with numbers for names of files, programs and machines."""
         if not self.is_anonymous:
             return one
         kinds = {"platform": "platform", "hash": "platform", "trace": "trace"}

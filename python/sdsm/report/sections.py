@@ -1,4 +1,4 @@
-"""What the page says of one result, of several, and of a sweep."""
+"""The page's contents for one result, for several, and for a sweep."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from sdsm.sweep.kept import Kept
 
 Row = tuple[str, ...]
 MOST_ROWS = 200
-#: Above a page; more of them make a list.
+#: Most notes above a page; more make a list.
 MOST_SENTENCES = 3
 
 
@@ -57,7 +57,7 @@ class Page:
 
 @dataclass(frozen=True)
 class Wanted:
-    """Of a result's page. folder: for intermediate files. timeline: a file that the run wrote. window_s: of the excerpt."""
+    """Choices for a result's page. folder: for intermediate files. timeline: a file of the run. window_s: of the excerpt."""
 
     with_gains: bool
     folder: Path
@@ -67,9 +67,8 @@ class Wanted:
 
 
 def of_result(source: Text, naming: Naming, wanted: Wanted) -> Page:
-    """A prediction is made again, if its trace and platform are here, to see which pages cost it, what threads do when, and
-    what would help. Raises BadInput.
-    """
+    """Repeats a prediction, if its trace and platform are here, to see which pages cost it, what threads do when, and what
+    would help. Raises BadInput."""
     result: run_result.Run = run_result.read(source, run_result.Simulation, run_result.Native)
     title = f"{naming.command(result.program)}: {_layout(result)}"
     files = _files([result])
@@ -79,10 +78,10 @@ def of_result(source: Text, naming: Naming, wanted: Wanted) -> Page:
     if wanted.timeline is not None:
         excerpt.check(excerpt.read(wanted.timeline), wanted.timeline, result)
     if isinstance(result, run_result.Simulation):
-        told, why = _explained(result, naming, wanted)
-        if told is not None:
-            about = [*_of_explanation(told, naming), *_timeline(result, wanted, wanted.timeline or _drawn(wanted))]
-            return Page(title, [words.verdict(told)], [*about, *_threads(result), *how], files)
+        explained, why = _explained(result, naming, wanted)
+        if explained is not None:
+            about = [*_of_explanation(explained, naming), *_timeline(result, wanted, wanted.timeline or _drawn(wanted))]
+            return Page(title, [words.verdict(explained)], [*about, *_threads(result), *how], files)
         about = [Section("Which memory costs it", sentences=[why]), *_timeline(result, wanted, wanted.timeline or _drawn_alone(result, wanted))]
         return Page(title, [f"{result.makespan_s:.4g} s predicted.", *_lacking(result)], [*about, *_threads(result), *how], files)
     assert isinstance(result, run_result.Native)
@@ -92,12 +91,12 @@ def of_result(source: Text, naming: Naming, wanted: Wanted) -> Page:
 
 
 def _drawn(wanted: Wanted) -> Path:
-    """The timeline of a prediction that is made again."""
+    """Returns the timeline of a repeated prediction."""
     return wanted.folder / "timeline.json"
 
 
 def _writing_timeline(wanted: Wanted) -> list[str]:
-    """Options of `sdsm simulate`."""
+    """Returns options of `sdsm simulate`."""
     options = ["--timeline", str(_drawn(wanted)), "--timeline-events", str(excerpt.MOST_EVENTS)]
     if wanted.window_s is not None:
         options += ["--timeline-window", ":".join(f"{time_s:.9f}s" for time_s in wanted.window_s)]
@@ -105,30 +104,30 @@ def _writing_timeline(wanted: Wanted) -> list[str]:
 
 
 def _drawn_alone(result: run_result.Simulation, wanted: Wanted) -> Path | None:
-    """The same of one that cannot be explained, under `hardware` for one; None if it cannot be made again as it was."""
+    """Returns the timeline of a prediction that cannot be explained, under `hardware` for one; None if it cannot be repeated."""
     if not again.is_here(result):
         return None
     command = [str(places.PROGRAMS / "sdsm"), *again.point(result).command(), *_writing_timeline(wanted), "--json", "-"]
     try:
-        told = run_result.read(Text("sdsm simulate's JSON", CommandRunner().run(command, TIME_LIMIT_S)), run_result.Simulation)
+        repeated = run_result.read(Text("sdsm simulate's JSON", CommandRunner().run(command, TIME_LIMIT_S)), run_result.Simulation)
     except (CommandFailed, ReadError):
         return None
-    return _drawn(wanted) if told.makespan_s == result.makespan_s else None
+    return _drawn(wanted) if repeated.makespan_s == result.makespan_s else None
 
 
 def _timeline(result: run_result.Run, wanted: Wanted, file: Path | None) -> Iterator[Section]:
     is_simulation = isinstance(result, run_result.Simulation)
     if file is None:
         writer = "sdsm simulate" if is_simulation else "sdsm run"
-        told = f"There is no timeline to show a part of: `{writer} --timeline FILE.json` writes one, and `sdsm report --timeline FILE.json` shows it."
-        yield Section("What threads do when", sentences=[told])
+        advice = f"There is no timeline to show a part of: `{writer} --timeline FILE.json` writes one, and `sdsm report --timeline FILE.json` shows it."
+        yield Section("What threads do when", sentences=[advice])
         return
     part = excerpt.excerpt(excerpt.read(file), wanted.window_s)
     yield Section("What threads do when", [figure_uri(figure.draw_timeline(part))], part.notes)
 
 
 def _lacking(result: run_result.Simulation) -> list[str]:
-    """What it rests on that was not measured."""
+    """Returns its unmeasured foundations."""
     return [f"This is {run_result.why_extrapolated(result.extrapolated)}."] if result.extrapolated else []
 
 
@@ -143,65 +142,65 @@ def _layout(result: run_result.Run) -> str:
 def _explained(
     result: run_result.Simulation, naming: Naming, wanted: Wanted
 ) -> tuple[explanation.Explanation | None, str]:
-    """Or why not."""
+    """Returns the explanation, or why there is none."""
     if not again.is_here(result):
         return None, "The trace or the platform is not here as it was, so the prediction cannot be made again and explained."
     try:
         point = again.point(result)
         with Started(point, wanted.folder, _writing_timeline(wanted) if wanted.timeline is None else ()) as started:
-            told = explanation.explain(point, wanted.folder, wanted.with_gains, wanted.say, started)
+            explained = explanation.explain(point, wanted.folder, wanted.with_gains, wanted.say, started)
     except CommandFailed as error:
         return None, "It could not be simulated again." if naming.is_anonymous else f"It could not be simulated again: {error.said or error}"
-    if told.result.makespan_s != result.makespan_s:
-        return None, f"Simulated again it takes {told.result.makespan_s:.6g} s: this is another version of sdsm, or another simulation."
-    arrays = tuple(naming.array(one) for one in told.arrays)
-    # The excerpt says itself what its timeline lacks.
-    notes = tuple(one for one in told.notes if not one.startswith("warning: the timeline"))
-    locks = tuple(replace(one, name=naming.name("lock", one.name)) for one in told.locks)
-    told = replace(told, notes=notes, arrays=arrays, locks=locks, findings=tuple(explanation.findings(told.result, arrays, locks)))
+    if explained.result.makespan_s != result.makespan_s:
+        return None, f"Simulated again it takes {explained.result.makespan_s:.6g} s: this is another version of sdsm, or another simulation."
+    arrays = tuple(naming.array(one) for one in explained.arrays)
+    # The excerpt itself says what its timeline lacks.
+    notes = tuple(one for one in explained.notes if not one.startswith("warning: the timeline"))
+    locks = tuple(replace(one, name=naming.name("lock", one.name)) for one in explained.locks)
+    explained = replace(explained, notes=notes, arrays=arrays, locks=locks, findings=tuple(explanation.findings(explained.result, arrays, locks)))
     if naming.is_anonymous:
-        told = replace(told, notes=(), outcomes=tuple(replace(one, why="") for one in told.outcomes))
-    return told, ""
+        explained = replace(explained, notes=(), outcomes=tuple(replace(one, why="") for one in explained.outcomes))
+    return explained, ""
 
 
-def _of_explanation(told: explanation.Explanation, naming: Naming) -> Iterator[Section]:
-    time_s = told.result.makespan_s
+def _of_explanation(explained: explanation.Explanation, naming: Naming) -> Iterator[Section]:
+    time_s = explained.result.makespan_s
     yield Section(
         "Where the time goes",
-        [figure_uri(explanation_figure.draw(told))],
-        [f"Speedup over its computing on one processor ({told.result.computing_s:.4g} s): {told.result.computing_s / time_s:.3g}.", *_without_queues(told)],
+        [figure_uri(explanation_figure.draw(explained))],
+        [f"Speedup over its computing on one processor ({explained.result.computing_s:.4g} s): {explained.result.computing_s / time_s:.3g}.", *_without_queues(explained)],
         columns=("mean over threads", "seconds", "share"),
-        rows=[(term, f"{value:.4g}", f"{value / time_s:.1%}") for term, value in told.terms],
+        rows=[(term, f"{value:.4g}", f"{value / time_s:.1%}") for term, value in explained.terms],
     )
-    drawn = figure.draw(told.arrays)
+    drawn = figure.draw(explained.arrays)
     yield Section(
         "Which memory costs it",
         [figure_uri(drawn)] if drawn else [],
         columns=("array", "pages", "placement", "seconds", "share", "faults", "fetches", "diffs", "most touched at"),
-        rows=[_array(one, told) for one in told.arrays[:MOST_ROWS]],
+        rows=[_array(one, explained) for one in explained.arrays[:MOST_ROWS]],
     )
-    if told.findings:
-        yield Section("What stands out", items=[f"{one}." for one in told.findings])
-    if told.outcomes:
+    if explained.findings:
+        yield Section("What stands out", items=[f"{one}." for one in explained.findings])
+    if explained.outcomes:
         yield Section(
             "What would help, each simulated",
             columns=("changed", "seconds", "times as fast", ""),
-            rows=[_outcome(one) for one in told.outcomes],
+            rows=[_outcome(one) for one in explained.outcomes],
         )
-    if told.notes:
-        yield Section("How far it holds", items=told.notes)
+    if explained.notes:
+        yield Section("How far it holds", items=explained.notes)
 
 
-def _without_queues(told: explanation.Explanation) -> Iterator[str]:
-    times = "; ".join(f"{what} {value_s:.4g} s" for what, value_s in told.baselines())
+def _without_queues(explained: explanation.Explanation) -> Iterator[str]:
+    times = "; ".join(f"{what} {value_s:.4g} s" for what, value_s in explained.baselines())
     if times:
         yield f"Without queues it would be: {times}. What it takes beyond the latter is waits for links, homes, locks and flags."
 
 
-def _array(one: explanation.Array, told: explanation.Explanation) -> Row:
+def _array(one: explanation.Array, explained: explanation.Explanation) -> Row:
     touch = one.touches[0] if one.touches else None
     place = f"{touch.place} {touch.text}" if touch else ""
-    figures = (f"{one.cost_s:.4g}", f"{one.cost_s / told.all_threads_s:.1%}", str(one.faults), str(one.fetches), str(one.diffs))
+    figures = (f"{one.cost_s:.4g}", f"{one.cost_s / explained.all_threads_s:.1%}", str(one.faults), str(one.fetches), str(one.diffs))
     return (one.title, str(one.pages), one.placement.replace("_", "-"), *figures, place)
 
 
@@ -216,7 +215,7 @@ def _outcome(one: explanation.Outcome) -> Row:
 
 
 def of_results(sources: Sequence[Text], naming: Naming) -> Page:
-    """Against the first. Raises BadInput."""
+    """Compares with the first. Raises BadInput."""
     results: list[run_result.Run] = [run_result.read(one, run_result.Simulation, run_result.Native) for one in sources]
     named = [naming.result(result_of(one)) for one in sources]
     compared = comparison.compare(named)
@@ -262,7 +261,7 @@ def _compared(compared: comparison.Comparison) -> Iterator[Section]:
 
 
 def of_sweep(kept: Kept, naming: Naming) -> Page:
-    """With the answers to what it asks first."""
+    """Begins with the answers to the sweep's questions."""
     kept = kept.named(lambda axis, value: naming.name(axis.replace("_", " "), value))
     sections = []
     pictures = [figure_uri(drawn) for drawn in sweep_figure.pictures(kept.spec, kept.done).values()]
@@ -278,8 +277,8 @@ def of_sweep(kept: Kept, naming: Naming) -> Page:
             why = run_result.why_extrapolated(one.result.extrapolated)
         rows.append((*(one.point.values.get(axis, "") for axis in axes), *times, why))
     left = len(kept.done) - len(rows)
-    told = [f"{len(kept.done)} points, {len(failed)} failed."] + ([f"The first {MOST_ROWS} are shown."] if left else [])
-    sections.append(Section("Points", sentences=told, columns=(*axes, "time, s", "speedup", ""), rows=rows))
+    summary = [f"{len(kept.done)} points, {len(failed)} failed."] + ([f"The first {MOST_ROWS} are shown."] if left else [])
+    sections.append(Section("Points", sentences=summary, columns=(*axes, "time, s", "speedup", ""), rows=rows))
     results = [one.result for one in kept.done if one.result is not None]
     answers = kept.answers()
     if len(answers) > MOST_SENTENCES:
@@ -299,8 +298,8 @@ def _threads(result: run_result.Run) -> Iterator[Section]:
         for thread, own in zip(result.threads, accounts, strict=True)
     ]
     shown = rows[:MOST_ROWS]
-    told = [f"The first {MOST_ROWS} of {len(rows)}."] if len(rows) > len(shown) else []
-    yield Section("Threads, seconds", sentences=told, columns=("thread", "node", *terms, "faults", "messages"), rows=shown)
+    summary = [f"The first {MOST_ROWS} of {len(rows)}."] if len(rows) > len(shown) else []
+    yield Section("Threads, seconds", sentences=summary, columns=("thread", "node", *terms, "faults", "messages"), rows=shown)
 
 
 def _how(result: run_result.Run) -> Iterator[Section]:
@@ -311,7 +310,7 @@ def _how(result: run_result.Run) -> Iterator[Section]:
 
 
 def _made_from(results: Iterable[run_result.Run], naming: Naming) -> Iterator[Section]:
-    """Inputs with their hashes, and each platform's parameters."""
+    """Yields inputs with their hashes, and each platform's parameters."""
     rows: dict[Row, None] = {}
     platforms: dict[str, tuple[str, run_result.Input]] = {}
     for result in results:
@@ -332,7 +331,7 @@ def _made_from(results: Iterable[run_result.Run], naming: Naming) -> Iterator[Se
 
 
 def parameters(platform: Path, naming: Naming) -> Iterator[Row]:
-    """Each property of the platform with its standard error and the comment before it, which says where it is from."""
+    """Yields each property of the platform with its standard error and the comment before it, which names the source."""
     try:
         zone = platform_file.parse(platform).find("zone")
     except BadInput:
@@ -345,10 +344,10 @@ def parameters(platform: Path, naming: Naming) -> Iterator[Row]:
         name = one.get("id", "")
         if one.tag != "prop" or name.endswith((".standard-error", ".runs")):
             continue
-        # Of a source's words the first kind is no name: measured, calibrated, assumed.
+        # The first word of a source is its kind, not a name: measured, calibrated, assumed.
         kinds = [kind for kind in ("measured", "calibrated", "assumed", "inferred") if kind in source.lower()]
-        told = ", ".join(kinds) if naming.is_anonymous else source
-        yield name, one.get("value", ""), properties.get(f"{name}.standard-error", ""), told
+        origin = ", ".join(kinds) if naming.is_anonymous else source
+        yield name, one.get("value", ""), properties.get(f"{name}.standard-error", ""), origin
 
 
 def _again(results: Sequence[run_result.Run], naming: Naming) -> Iterator[Section]:

@@ -1,4 +1,4 @@
-"""Pages that need no other file: HTML with everything of the inputs escaped, drawings within."""
+"""Renders pages that need no other file: HTML with inputs escaped and drawings embedded."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from sdsm.base.output_file import utf8
 from sdsm.plot.results import printable
 from sdsm.plot.style import drawing
 
-#: Signs that no XML may hold; a name may.
+#: Characters that XML forbids; a name may have them.
 _NO_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def render(template: str, folder: Path, **values: Any) -> str:
-    """The page's text, the same from the same values. folder: of the template; base.html.jinja is here."""
+    """Returns the page's text, the same from the same values. folder: the template's; base.html.jinja is here."""
     templates = Environment(
         loader=FileSystemLoader([folder, Path(__file__).parent]), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True, finalize=_plain,

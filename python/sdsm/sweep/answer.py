@@ -1,4 +1,4 @@
-"""Which value of an axis is best, in a sentence."""
+"""Finds the best value of an axis, in a sentence."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ NAMES = {"time": "time", "speedup": "speedup over its computing on one processor
 
 
 def shown(values: dict[str, str]) -> str:
-    """Platforms and traces by the file's name alone."""
+    """Shows platforms and traces by the file's name alone."""
     return ", ".join(f"{axis.removeprefix('set ')} {value.rsplit('/', 1)[-1]}" for axis, value in values.items())
 
 
 def varied_values(spec: Spec, one: Done, without: Sequence[str] = ()) -> dict[str, str]:
-    """What tells the point from others: by axis that has several values."""
+    """Returns the point's values on axes with several values."""
     names = [axis for axis in one.point.values if axis in spec.varied() or axis == "trace"]
     return {axis: one.point.values[axis] for axis in names if axis not in without}
 
 
 def answers(spec: Spec, question: Question, done: Sequence[Done]) -> Iterator[str]:
-    """For each combination of all other axes, seeds apart: the median over seeds counts. A time's range is that over seeds, or
-    the band of --uncertainty."""
+    """Yields an answer for each combination of all other axes, with the median over seeds. A time's range is that over seeds,
+    or the band of --uncertainty."""
     groups: dict[str, dict[str, list[Done]]] = {}
     for one in done:
         if one.result is not None:
@@ -46,17 +46,17 @@ def answers(spec: Spec, question: Question, done: Sequence[Done]) -> Iterator[st
 
 
 def marked(points: Sequence[Done]) -> str:
-    """What the platform lacks for them, in brackets; empty if nothing."""
+    """Names in brackets what the platform lacks for them; empty if nothing."""
     why = why_extrapolated(dict.fromkeys(name for one in points if one.result for name in one.result.extrapolated))
     return f" ({why})" if why else ""
 
 
 def time_range(points: Sequence[Done]) -> tuple[float, float]:
-    """The least and the greatest time of all, or ends of their bands."""
+    """Returns the least and the greatest time, or ends of their bands."""
     ends = [end for one in points for end in (one.value("time"), *one.band_s())]
     return min(ends), max(ends)
 
 
 def median(values: Sequence[float]) -> float:
-    """The lower one of two in the middle."""
+    """Returns the lower one of two in the middle."""
     return sorted(values)[(len(values) - 1) // 2]

@@ -1,4 +1,4 @@
-"""Simulations on the workers of a Dask cluster, to which files have the same paths as here."""
+"""Simulates on the workers of a Dask cluster, where files have the same paths as here."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ANSWER_LIMIT_S = 30
 
 
 class Cluster:
-    """Of a client's workers; several threads call it."""
+    """Simulates on a client's workers; several threads call it."""
 
     def __init__(self, client: Any) -> None:
         self._client = client
@@ -47,12 +47,12 @@ class Cluster:
 
 @contextlib.contextmanager
 def cluster(address: str) -> Iterator[Cluster]:
-    """address: of the scheduler. Raises BadInput if there is none, or it has no workers, and ModuleNotFoundError without
-    the package distributed."""
+    """address: the scheduler's. Raises BadInput if there is none, or it has no workers, and ModuleNotFoundError without the
+    package distributed."""
     import cloudpickle
     import distributed
 
-    # What it logs when a worker is lost is said by the points that failed.
+    # The failed points report a lost worker, so its log is dropped.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     # Workers have Python and sdsm, but not its modules.
     cloudpickle.register_pickle_by_value(on_worker)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sdsm.base import places
 from sdsm.base.children import CommandFailed, CommandRunner
-from sdsm.base.command_line import BAD_INPUT, BadInput, Parser, command, file_name, say, told, whole
+from sdsm.base.command_line import BAD_INPUT, BadInput, Parser, command, file_name, say, whole, with_reason
 from sdsm.base.output_file import csv_text, json_text, write_output
 from sdsm.base.run_result import why_extrapolated
 from sdsm.sweep import kept, parquet, slurm
@@ -56,7 +56,7 @@ def address(text: str) -> str:
 
 
 def part(text: str) -> tuple[int, int]:
-    """Of "2/8". Raises ValueError."""
+    """Parses "2/8". Raises ValueError."""
     match = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", text)
     if not match or not 0 < int(match[1]) <= int(match[2]):
         raise ValueError(f"'{text}' is no part. Write the second of eight as 2/8")
@@ -72,7 +72,7 @@ def parser() -> argparse.ArgumentParser:
     where = p.add_mutually_exclusive_group()
     where.add_argument("--dask", type=address, metavar="tcp://HOST:PORT", help="simulate on the workers of this Dask scheduler, which have the same files at the same paths")
     where.add_argument("--slurm", type=whole(1, slurm.MOST_TASKS), metavar="TASKS", help="only write an array job, sweep.sbatch, of so many tasks (at most one for each point)")
-    p.add_argument("--part", type=told(part), metavar="K/N", help="simulate only the K-th of N parts, and write no table (what a task does)")
+    p.add_argument("--part", type=with_reason(part), metavar="K/N", help="simulate only the K-th of N parts, and write no table (what a task does)")
     p.add_argument("-q", "--quiet", action="store_true", help="no progress on stderr")
     return p
 
@@ -133,7 +133,7 @@ def _simulate_part(
 
 @contextlib.contextmanager
 def computer(dask: str | None, jobs: int | None) -> Iterator[tuple[Computer, int]]:
-    """Where simulations run, and how many at once. Raises BadInput."""
+    """Yields the computer for simulations, and how many run at once. Raises BadInput."""
     if dask is None:
         yield Here(CommandRunner()), jobs or processors()
         return
@@ -144,7 +144,7 @@ def computer(dask: str | None, jobs: int | None) -> Iterator[tuple[Computer, int
 
 
 def _points(spec: Spec, folder: Path, tell: Callable[[str], None]) -> list[Point]:
-    """Makes traces that are not kept. Raises BadInput, CommandFailed."""
+    """Makes missing traces. Raises BadInput, CommandFailed."""
     results = folder / kept.RESULTS
     try:
         found = points(spec, CommandRunner(), results, tell)
@@ -161,13 +161,13 @@ def _points(spec: Spec, folder: Path, tell: Callable[[str], None]) -> list[Point
 def swept(
     spec: Spec, folder: Path, here: Computer, jobs: int, tell: Callable[[str], None]
 ) -> tuple[list[Done], list[str]]:
-    """Simulates what is not kept in `folder`, writes points.csv and sweep.json there, and answers. Raises BadInput,
-    CommandFailed, OSError."""
+    """Simulates what `folder` lacks, writes points.csv and sweep.json there, and answers. Raises BadInput, CommandFailed,
+    OSError."""
     done = simulate(_points(spec, folder, tell), folder / kept.RESULTS, here, jobs, tell)
     write_output(folder / "points.csv", csv_text(rows(done)))
-    told = kept.document(spec, done)
-    write_output(folder / kept.NAME, json_text(told))
-    return done, told["answers"]
+    document = kept.document(spec, done)
+    write_output(folder / kept.NAME, json_text(document))
+    return done, document["answers"]
 
 
 def _draw(spec: Spec, done: Sequence[Done], folder: Path) -> None:

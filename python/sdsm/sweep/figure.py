@@ -1,4 +1,4 @@
-"""Predicted time over one axis, a line for each combination of the others; and over two axes, as a heat map."""
+"""Draws predicted time over one axis, a line for each combination of the others; and over two axes, as a heat map."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ COLOURS = (style.BLUE, style.VERMILION, style.GREEN, style.ORANGE, style.PURPLE,
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 #: Above this ratio an axis is logarithmic.
 DECADE = 5
-#: More lines than this in one panel cannot be told apart.
+#: Readers cannot distinguish more lines in one panel.
 MOST_LINES = 12
 COLUMNS = 3
 MOST_PANELS = 30
-#: Of a heat map with more, none is written into its cell.
+#: Heat maps with more cells have no numbers.
 MOST_NUMBERS = 150
 
-#: Of a panel: points by the line's label, then by the value on the x axis; each a list over seeds.
+#: A panel's points by the line's label, then by the value on the x axis; each a list over seeds.
 Lines = dict[str, dict[str, list[Done]]]
 
 
 def pictures(spec: Spec, done: Sequence[Done]) -> dict[str, Figure]:
-    """By name: time, and heat if two axes vary. Empty if nothing varies, or all points failed."""
+    """Returns figures by name: time, and heat if two axes vary. Empty if nothing varies, or all points failed."""
     x = axis_to_draw(spec)
     if x is None or all(one.result is None for one in done):
         return {}
@@ -50,14 +50,14 @@ def _number(text: str) -> float | None:
 
 
 def axis_to_draw(spec: Spec) -> str | None:
-    """The one asked for; else the first that has several numbers; else the first that varies. Seeds are samples."""
+    """Returns the requested axis; else the first with several numbers; else the first that varies. Seeds are samples."""
     varied = [axis for axis in spec.varied() if axis not in ("seed", spec.panels)]
     numeric = [axis for axis in varied if all(_number(value) is not None for value in spec.axes[axis])]
     return spec.x or next(iter([*numeric, *varied]), None)
 
 
 def _panels(spec: Spec, done: Sequence[Done], x: str) -> dict[str, Lines]:
-    """By title. One of all lines, unless an axis is asked for, or they are many."""
+    """Returns panels by title: one with all lines, unless an axis is asked for, or they are many."""
     others = [axis for axis in spec.varied() if axis not in (x, "seed")]
     lines = int(np.prod([len(spec.axes[axis]) for axis in others]))
     axis = spec.panels or (others[0] if lines > MOST_LINES else None)
@@ -72,7 +72,7 @@ def _panels(spec: Spec, done: Sequence[Done], x: str) -> dict[str, Lines]:
 
 
 def _grid(count: int, width: float, height: float) -> tuple[Figure, list[Axes]]:
-    """Panels side by side; as many as asked for, of one size in inches each."""
+    """Returns panels side by side, each of one size in inches."""
     columns = min(COLUMNS, count)
     rows = -(-count // columns)
     figure = style.new_figure(max(width * columns, 6.0), 0.9 + height * rows)
@@ -83,7 +83,7 @@ def _grid(count: int, width: float, height: float) -> tuple[Figure, list[Axes]]:
 
 
 def draw(spec: Spec, done: Sequence[Done], x: str) -> Figure:
-    """Lines over x, in small multiples where asked for. Scales are the same in all panels."""
+    """Draws lines over x, in small multiples if requested. Scales are the same in all panels."""
     panels = _panels(spec, done, x)
     most = max(len(lines) for lines in panels.values())
     figure, places = _grid(len(panels), 7.6 if len(panels) == 1 else 4.2, 3.3 + 0.18 * most)
@@ -99,10 +99,10 @@ def draw(spec: Spec, done: Sequence[Done], x: str) -> Figure:
         axes.set_ylabel("predicted time, seconds")
         style.legend_below(axes)
     has_band = "uncertainty" in spec.axes
-    told = ["Median over seeds; bars from the least to the greatest."] if "seed" in spec.varied() else []
-    told += ["Bars: middle 90 % over the platform's uncertain costs."] if has_band else []
-    told += [style.HOLLOW] if any(map(_is_extrapolated, done)) else []
-    style.heading(figure, "Predicted time", " ".join(told))
+    notes = ["Median over seeds; bars from the least to the greatest."] if "seed" in spec.varied() else []
+    notes += ["Bars: middle 90 % over the platform's uncertain costs."] if has_band else []
+    notes += [style.HOLLOW] if any(map(_is_extrapolated, done)) else []
+    style.heading(figure, "Predicted time", " ".join(notes))
     return figure
 
 
@@ -142,7 +142,8 @@ def _name(axes: Axes, which: str, places: Sequence[float], values: Sequence[str]
 
 
 def draw_heat(spec: Spec, done: Sequence[Done], x: str, y: str) -> Figure:
-    """A panel for each combination of all other axes; the colour is the median time over seeds, the same in all panels."""
+    """Draws a panel for each combination of all other axes; the colour is the median time over seeds, on the same scale in
+    all panels."""
     cells: dict[str, dict[tuple[str, str], list[Done]]] = {}
     for one in done:
         if one.result is not None:
@@ -165,15 +166,15 @@ def draw_heat(spec: Spec, done: Sequence[Done], x: str, y: str) -> Figure:
         axes.set_xlabel(x.removeprefix("set "), parse_math=False)
         axes.set_ylabel(y.removeprefix("set "), parse_math=False)
     figure.colorbar(places[0].collections[0], ax=places, label="predicted time, seconds")
-    told = "Median over seeds. " * ("seed" in spec.varied()) + "Dark: short. White: it failed."
-    told += f" Ring: {style.EXTRAPOLATED}" * any(map(_is_extrapolated, done))
+    notes = "Median over seeds. " * ("seed" in spec.varied()) + "Dark: short. White: it failed."
+    notes += f" Ring: {style.EXTRAPOLATED}" * any(map(_is_extrapolated, done))
     left = len(cells) - len(medians)
-    style.heading(figure, "Predicted time", told + f" {left} more combinations are in points.csv." * (left > 0))
+    style.heading(figure, "Predicted time", notes + f" {left} more combinations are in points.csv." * (left > 0))
     return figure
 
 
 def _ring(axes: Axes, cells: Sequence[tuple[int, int]]) -> None:
-    """In a corner of each cell, given by column and row."""
+    """Marks a corner of each cell, given by column and row."""
     if cells:
         axes.plot(
             [column + 0.9 for column, _ in cells], [row + 0.82 for _, row in cells], linewidth=0, marker="o", markersize=3.5,

@@ -1,4 +1,4 @@
-"""A sweep as its folder keeps it: sweep.json says what it was over, kept/ has a result for each point."""
+"""A sweep's folder: sweep.json describes the sweep, kept/ has a result for each point."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Kept:
         return [sentence for question in self.spec.questions for sentence in answers(self.spec, question, self.done)]
 
     def named(self, name: Callable[[str, str], str]) -> Kept:
-        """With what axes and traces call a file called by `name(axis, file)` instead."""
+        """Returns the sweep with files in axes and traces renamed by `name(axis, file)`."""
 
         def named(axis: str, value: str) -> str:
             return name(axis, value) if axis == "trace" or is_file(axis) else value
@@ -47,7 +47,7 @@ class Kept:
 
 
 def document(spec: Spec, done: Sequence[Done]) -> dict[str, Any]:
-    """As sweep.json has it (docs/result-format.md): the same whether or not the sweep was interrupted."""
+    """Returns the document of sweep.json (docs/result-format.md): the same whether or not the sweep was interrupted."""
     kept = Kept(spec, done)
     return {
         "format": FORMAT,
@@ -84,8 +84,8 @@ def read(folder: Path) -> Kept:
         source = load(folder / NAME, advice)
     except OSError as error:
         raise BadInput(f"{folder / NAME}: {unreadable(error, advice)}") from None
-    told = source.json if source.looks_like_json else None
-    if not isinstance(told, Mapping) or (told.get("format"), told.get("kind")) != (FORMAT, "sweep"):
+    document = source.json if source.looks_like_json else None
+    if not isinstance(document, Mapping) or (document.get("format"), document.get("kind")) != (FORMAT, "sweep"):
         source.refuse(1, "is not what this version of sdsm sweep writes. Sweep again")
     try:
         found = msgspec.convert(told, Sweep)

@@ -1,4 +1,4 @@
-"""What a worker of a Dask cluster does: this module is sent there as it stands, so it needs nothing but Python."""
+"""The code of a Dask cluster's worker: this module is sent there alone, so it needs nothing but Python."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 
 def simulate(command: Sequence[str], files: Mapping[str, str], time_limit_s: float) -> tuple[int, str, str]:
-    """Exit status, standard output, and why it failed in a line. files: SHA-256 by path, which they must have here too."""
+    """Returns exit status, standard output, and a line about a failure. files: SHA-256 by path, which must match here."""
     for path, expected in files.items():
         try:
             with open(path, "rb") as file:

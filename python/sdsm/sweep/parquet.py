@@ -1,4 +1,4 @@
-"""All points of a sweep as Parquet: the rows of points.csv, numbers as numbers."""
+"""Writes all points of a sweep as Parquet: the rows of points.csv, numbers as numbers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def check() -> None:
 
 
 def content(rows: Sequence[Mapping[str, object]]) -> bytes:
-    """rows: with the same columns each; an empty text in a column of numbers is none. Raises ModuleNotFoundError."""
+    """rows: all with the same columns; an empty text in a column of numbers is missing. Raises ModuleNotFoundError."""
     import pyarrow
     import pyarrow.parquet
 
@@ -23,7 +23,7 @@ def content(rows: Sequence[Mapping[str, object]]) -> bytes:
 
 
 def _values(values: Sequence[object]) -> list[object]:
-    """Whole numbers if all are, else numbers if all are, else texts."""
+    """Returns whole numbers if all are, else numbers if all are, else texts."""
     for kind in (int, float):
         try:
             found = [None if value == "" else kind(str(value)) for value in values]

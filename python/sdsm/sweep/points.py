@@ -1,4 +1,4 @@
-"""The combinations of a sweep, each with the trace that has its threads."""
+"""Makes the combinations of a sweep, each with the trace for its threads."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MOST_POINTS = 1_000_000
 
 @dataclass(frozen=True)
 class Point:
-    """values: by axis, and the trace's name under "trace" where several are of as many threads. error: why there is no trace."""
+    """values: by axis, and the trace's name under "trace" if several have as many threads. error: why there is no trace."""
 
     values: Mapping[str, str]
     trace: Path
@@ -40,14 +40,14 @@ class Point:
         return words
 
     def files(self) -> list[Path]:
-        """That its options name."""
+        """Files that its options name."""
         return [Path(value) for axis, value in self.values.items() if axis != "trace" and is_file(axis)]
 
     @cached_property
     def key(self) -> str:
-        """Hash of all that the result comes from: simulator, contents of files, options."""
-        told = {axis: sha256(Path(value)) if is_file(axis) else value for axis, value in self.values.items() if axis != "trace"}
-        origin = {"simulator": sha256(places.PROGRAMS / "sdsm-simulate"), "trace": sha256(self.trace), "options": told}
+        """Hash of everything behind the result: simulator, contents of files, options."""
+        options_used = {axis: sha256(Path(value)) if is_file(axis) else value for axis, value in self.values.items() if axis != "trace"}
+        origin = {"simulator": sha256(places.PROGRAMS / "sdsm-simulate"), "trace": sha256(self.trace), "options": options_used}
         return hashlib.sha256(json.dumps(origin, sort_keys=True).encode()).hexdigest()
 
 
@@ -62,7 +62,8 @@ def threads_of(values: Mapping[str, str], spec: Path) -> int:
 
 
 def points(spec: Spec, runner: CommandRunner, folder: Path, say: Callable[[str], None]) -> list[Point]:
-    """In the order of the axes. Makes the traces of a program. Raises BadInput where files are missing, CommandFailed."""
+    """Returns points in the order of the axes. Makes the traces of a program. Raises BadInput if files are missing,
+    CommandFailed."""
     file = spec.file
     for axis in filter(is_file, spec.axes):
         for name in spec.axes[axis]:
@@ -92,10 +93,10 @@ def points(spec: Spec, runner: CommandRunner, folder: Path, say: Callable[[str],
 
 
 def _check_names(spec: Path, axis: str, names: Sequence[str]) -> None:
-    """Tables and pictures name files without their folders."""
+    """Checks names, as tables and pictures name files without their folders."""
     same = [name for name in names if names.count(name) > 1]
     if same:
-        raise BadInput(f"{spec}: {axis}: two files are called {same[0]}, and results could not be told apart. Rename one")
+        raise BadInput(f"{spec}: {axis}: two files are called {same[0]}, and results would have one name. Rename one")
 
 
 def _check_file(spec: Path, name: str) -> None:
@@ -104,7 +105,7 @@ def _check_file(spec: Path, name: str) -> None:
 
 
 def _given(traces: tuple[Path, ...], spec: Path, runner: CommandRunner) -> dict[int, list[Path]]:
-    """By their threads."""
+    """Returns traces by their threads."""
     found: dict[int, list[Path]] = {}
     programs: dict[int, set[str]] = {}
     for trace in traces:
@@ -138,7 +139,7 @@ def _made(
     say: Callable[[str], None],
     errors: dict[Path, str],
 ) -> dict[int, list[Path]]:
-    """Traces of the program, kept by its content and arguments. errors: why one could not be made."""
+    """Makes traces of the program, kept by its content and arguments. errors: why one could not be made."""
     file = Path(program[0])
     if not file.is_file():
         raise BadInput(f"program: there is no file {file}")

@@ -1,4 +1,4 @@
-"""Simulates the points of a sweep, several at once, and keeps what came of each under the hash of what it came from."""
+"""Simulates the points of a sweep, several at once, and keeps each result under the hash of its inputs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from sdsm.sweep.spec import TIME_LIMIT_S
 
 @dataclass(frozen=True)
 class Done:
-    """result: None where the point failed; then `error` says why."""
+    """result: None if the point failed; then `error` has the reason."""
 
     point: Point
     result: run_result.Simulation | None
@@ -33,17 +33,17 @@ class Done:
         return self.result.computing_s if self.result else 0.0
 
     def value(self, what: str) -> float:
-        """Its "time" in seconds, or "speedup" over its computing on one processor."""
+        """Returns its "time" in seconds, or "speedup" over its computing on one processor."""
         assert self.result is not None
         return self.result.makespan_s if what == "time" else self.computing_s / self.result.makespan_s
 
     def band_s(self) -> tuple[float, ...]:
-        """Ends of the middle 90 %, with --uncertainty; else empty."""
+        """Returns the ends of the middle 90 %, with --uncertainty; else nothing."""
         band = self.result.uncertainty if self.result else None
         return (band.low_5_percent_s, band.high_95_percent_s) if band else ()
 
     def account_s(self) -> dict[str, float]:
-        """Mean over threads, by term."""
+        """Returns the mean over threads, by term."""
         if self.result is None:
             return {}
         accounts = [thread.account_s() for thread in self.result.threads]
@@ -51,17 +51,17 @@ class Done:
 
 
 class Computer(Protocol):
-    """Where simulations run; several threads call it."""
+    """Runs simulations; several threads call it."""
 
     def compute(self, point: Point) -> str:
         """The point's result as JSON. Raises CommandFailed."""
 
     def stop(self) -> None:
-        """Ends what runs."""
+        """Ends running simulations."""
 
 
 class Here:
-    """On this machine."""
+    """Simulates on this machine."""
 
     def __init__(self, runner: CommandRunner) -> None:
         self._runner = runner
@@ -72,7 +72,7 @@ class Here:
 
 
 class Keeper:
-    """Counts, and tells how many points are done and how long the rest will take."""
+    """Counts finished points, and reports them with the remaining time."""
 
     def __init__(self, total: int, say: Callable[[str], None]) -> None:
         self._lock = threading.Lock()
@@ -96,10 +96,10 @@ class Keeper:
 
 
 def simulate(points: Sequence[Point], folder: Path, computer: Computer, jobs: int, say: Callable[[str], None]) -> list[Done]:
-    """In the points' order. folder: of kept results, a file for each. A point that fails stops no other."""
+    """Simulates in the points' order. folder: of kept results, a file for each. A point that fails stops no other."""
     keeper = Keeper(len(points), say)
     keys = [point.key if not point.error else "" for point in points]
-    # Points of equal contents are one.
+    # Points of equal contents are simulated once.
     locks = {key: threading.Lock() for key in keys}
 
     def done(point: Point, key: str) -> Done:
@@ -126,7 +126,7 @@ def simulate(points: Sequence[Point], folder: Path, computer: Computer, jobs: in
 
 
 def _kept(place: Path, point: Point) -> Done | None:
-    """What is damaged is made again."""
+    """Returns a kept result; a damaged one is made again."""
     try:
         return Done(point, kept_result(place))
     except (OSError, UnicodeDecodeError, ReadError):

@@ -1,4 +1,4 @@
-"""A sweep as an array job: each task simulates its part, and the sweep called again collects."""
+"""Makes an array job of a sweep: each task simulates its part, and the sweep called again collects."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MOST_TASKS = 1000
 
 
 def script(sdsm: Path, spec: Path, folder: Path, tasks: int) -> str:
-    """For sbatch, from the folder that it is called in."""
+    """Returns a script for sbatch, from the folder that it is called in."""
     words: Sequence[str] = (str(sdsm), "sweep", "--quiet", str(spec.absolute()), "--output", str(folder.absolute()))
     return f"""#!/bin/bash
 #SBATCH --job-name=sdsm-sweep

@@ -1,4 +1,4 @@
-"""The file that a sweep is told by: TOML, a value or a list of values for each option of `sdsm simulate`."""
+"""Reads a sweep's file: TOML, a value or a list of values for each option of `sdsm simulate`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sdsm.readers.text import ReadError, load, unreadable
 TIME_LIMIT_S = 24 * 3600.0
 OTHERS = ("traces", "program", "find", "x", "panels", "set")
 _OPTION = re.compile(r"\s+(?:-\w,?\s*)?--([a-z][a-z-]*)(?: (\S+))?(?=\s|$)")
-#: What of them is no axis, beside those that name a file to write.
+#: Options that are no axes, beside those that name a file to write.
 _NO_AXES = ("help", "version", "set", "quiet")
 _FILES = ("PLATFORM", "TRACE", "FILE")
 _FIND = re.compile(r"(\S+) at which (time|speedup) is (least|greatest)")
@@ -26,10 +26,10 @@ _FIND = re.compile(r"(\S+) at which (time|speedup) is (least|greatest)")
 
 @cache
 def options() -> dict[str, str]:
-    """Axes: options of `sdsm simulate` under their own names, with _ for -, and what stands for their value in --help; empty for
-    those without one. Raises CommandFailed."""
-    told = CommandRunner().run([str(places.PROGRAMS / "sdsm"), "simulate", "--help"], TIME_LIMIT_S)
-    found = [match for line in told.splitlines() if (match := _OPTION.match(line))]
+    """Returns axes: options of `sdsm simulate` under their own names, with _ for -, and their value's name in --help; empty
+    for those without one. Raises CommandFailed."""
+    help_text = CommandRunner().run([str(places.PROGRAMS / "sdsm"), "simulate", "--help"], TIME_LIMIT_S)
+    found = [match for line in help_text.splitlines() if (match := _OPTION.match(line))]
     return {
         match[1].replace("-", "_"): match[2] or ""
         for match in found
@@ -44,7 +44,7 @@ def is_file(axis: str) -> bool:
 
 @dataclass(frozen=True)
 class Question:
-    """At which value of `axis` the time or speedup is least or greatest."""
+    """Asks for the value of `axis` with the least or greatest time or speedup."""
 
     axis: str
     what: str
@@ -53,7 +53,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Spec:
-    """file:    that told it.
+    """file:    where it is from.
     axes:    values by axis, in the file's order; a property of the platform as "set NAME".
     traces:  files; program: command line of which traces are made. One of both is empty.
     x:       axis to draw over; None: the first that has several numbers.
@@ -90,7 +90,7 @@ def read_spec(path: Path) -> Spec:
 
 
 def spec_of(path: Path, document: dict[str, Any]) -> Spec:
-    """path: whose folder names of files are relative to, and what errors name. Raises BadInput."""
+    """path: names of files are relative to its folder, and errors name it. Raises BadInput."""
     return _Reader(path).spec(document)
 
 
@@ -149,12 +149,12 @@ class _Reader:
         return tuple(value)
 
     def _file(self, name: str) -> Path:
-        """Relative to the sweep's file."""
+        """Returns a file relative to the sweep's file."""
         beside = self._path.parent / name
         return beside if beside.exists() else Path(name)
 
     def _platform(self, name: str) -> Path:
-        """The same, or one of sdsm's own by its name."""
+        """Returns such a file, or one of sdsm's own platforms by its name."""
         file = self._file(name)
         try:
             return file if file.exists() else platform_name(name)

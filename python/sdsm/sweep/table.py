@@ -1,4 +1,4 @@
-"""All points of a sweep as CSV: a row each, in the order of the axes."""
+"""Writes all points of a sweep as CSV: a row each, in the order of the axes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ COUNTS = ("messages", "bytes", "diffs", "barriers", "locks")
 
 
 def rows(done: Sequence[Done]) -> list[dict[str, object]]:
-    """Times in s, means over threads for terms of the account; counts of all threads together. All rows have all columns."""
+    """Returns times in s, means over threads for terms of the account, and counts over all threads. All rows have all columns."""
     found = [_row(one) for one in done]
     columns = list(dict.fromkeys(column for row in found for column in row))
     columns.remove("error")

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from sdsm.base.command_line import BadInput, Parser, command, file_name, platform_name, say, told, whole
+from sdsm.base.command_line import BadInput, Parser, command, file_name, platform_name, say, whole, with_reason
 from sdsm.base.output_file import csv_text, write_output
 from sdsm.base.places import PLATFORMS, PROGRAMS, RESULTS
 from sdsm.base.progress import Progress
@@ -43,7 +43,7 @@ was interrupted; 2 bad usage or input."""
 
 
 def numbers(least: int, most: int, count: int | None = None) -> Callable[[str], tuple[int, ...]]:
-    """For add_argument(type=...): so many ascending whole numbers, such as "3,6"."""
+    """For add_argument(type=...): `count` ascending whole numbers, such as "3,6"."""
 
     def parse(text: str) -> tuple[int, ...]:
         parts = [whole(least, most)(part) for part in text.split(",")] if re.fullmatch(r"\d+(,\d+)*", text) else []
@@ -51,7 +51,7 @@ def numbers(least: int, most: int, count: int | None = None) -> Callable[[str], 
             raise ValueError(f"'{text}' is no list of {count or 'some'} ascending whole numbers from {least} to {most}")
         return tuple(parts)
 
-    return told(parse)
+    return with_reason(parse)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -83,7 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def predict(options: argparse.Namespace, published: Path) -> int:
-    """The tables. `published`: folder of the published tables."""
+    """Prints the tables. `published`: folder of the published tables."""
     swim = published_swim(published)
     runs = [SwimTrace(options.size, options.iterations[1], threads) for threads in options.threads]
     started, load = time.monotonic(), os.getloadavg()[0]
@@ -147,7 +147,7 @@ def calibrate(options: argparse.Namespace, published: Path) -> int:
         cost_us = fitted(time_s, calibrated_s(published), 20.0, 60.0)
     print(
         f"message_fixed {cost_us:.2f} us. Write it into {jiajia_alpha.ASSUMED}, then:\n"
-        "python3 -m sdsm.calibrate.jiajia_alpha -o platforms/jiajia-alpha.xml"
+        "PYTHONPATH=python python3 -m sdsm.calibrate.jiajia_alpha -o platforms/jiajia-alpha.xml"
     )
     return 0
 

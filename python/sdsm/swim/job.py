@@ -34,7 +34,7 @@ REQUEST = "GETP"
 
 @dataclass(frozen=True)
 class Simulated:
-    """One simulation. ends_s: when the steps begin, and when each ends. Counts are of all threads, in the whole run."""
+    """One simulation. ends_s: begin of the first step, then the end of each. Counts are sums over threads, in the whole run."""
 
     ends_s: tuple[float, ...]
     faults: int
@@ -44,12 +44,12 @@ class Simulated:
     message_bytes: int
 
     def time_s(self, first: int, iterations: int) -> float:
-        """Of so many iterations, by the line from the end of step `first` to that of the last."""
+        """Returns the time of so many iterations, on the line from the end of step `first` to that of the last."""
         last = len(self.ends_s) - 1
         return self.ends_s[last] + (iterations - last) * (self.ends_s[last] - self.ends_s[first]) / (last - first)
 
     def unevenness(self, first: int) -> float:
-        """By which part of their mean the steps behind `first` differ from it at most."""
+        """Returns the largest relative difference from their mean among the steps after `first`."""
         steps = [end - begin for begin, end in pairwise(self.ends_s[first:])]
         mean = sum(steps) / len(steps)
         return max(abs(step - mean) for step in steps) / mean
@@ -57,7 +57,7 @@ class Simulated:
 
 @dataclass
 class Job:
-    """Where things lie, and what is told of each step."""
+    """Folders and inputs of the job, and a listener for each step."""
 
     build: Path
     folder: Path
@@ -84,11 +84,11 @@ class Job:
         return self.say(f"{run.name}: traced")
 
     def _balanced(self, run: SwimTrace) -> Path:
-        """The trace with even shares. Static shares of rows are equal to one row: what else differs is noise."""
+        """Returns the trace with even shares. Static shares of rows differ by at most one row: other differences are noise."""
         return self.tracer.path(run).with_suffix(".balanced.trace")
 
     def simulate(self, run: SwimTrace, variant: Variant, platform: Path) -> Simulated:
-        """Kept if the same command, trace, platform and simulator made it. Raises CommandFailed, Stopped."""
+        """Keeps a simulation by its command, trace, platform and simulator. Raises CommandFailed, Stopped."""
         trace = self._balanced(run)
         computing_s = self.swim.iteration_s(variant.name, self.size) * run.iterations
         path = self.folder / "simulations" / f"{run.name}-{variant.name.replace(' ', '-')}-{platform.stem}.json"
@@ -115,7 +115,7 @@ class Job:
         return self.done[path]
 
     def simulated(self, text: str, readings: str, path: Path, variant: Variant) -> Simulated:
-        """Of a result's JSON and the clock's readings, as CSV. path: for messages. Raises RunFailed."""
+        """Reads a result's JSON and the clock's readings, as CSV. path: for messages. Raises RunFailed."""
         try:
             result = run_result.read(Text(str(path), text), run_result.Simulation)
         except ReadError as error:
@@ -123,7 +123,7 @@ class Job:
         threads = result.whole_run.threads
         outside_s = sum(t.time_s.compute for t in threads) - sum(t.time_s.compute for t in result.threads)
         more_s = self.swim.sequential_s(variant.name, self.size) - outside_s
-        # Of thread 0, before the first step, after each, and once more at the end.
+        # Readings of thread 0: before the first step, after each, and once more at the end.
         *ends_s, _ = [float(row["time_s"]) for row in csv.DictReader(readings.splitlines())]
         return Simulated(
             tuple(end_s + more_s for end_s in ends_s),
@@ -136,7 +136,7 @@ class Job:
 
 
 def _kept(path: Path, origin: dict[str, Any]) -> tuple[str, str] | None:
-    """The simulation's JSON and readings."""
+    """Returns the simulation's JSON and readings."""
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
         return (str(record["result"]), str(record["readings"])) if record["origin"] == origin else None
@@ -145,8 +145,8 @@ def _kept(path: Path, origin: dict[str, Any]) -> tuple[str, str] | None:
 
 
 def fitted(time_s: Callable[[float], float], wanted_s: float, first: float, second: float) -> float:
-    """The cost (us, rounded to 0.01) with which the program takes wanted_s, within 0.05 %: by the secant's rule from two
-    costs. Requests that meet in another order make the time jump by less. Raises RunFailed if no cost above zero does."""
+    """Returns the cost (us, rounded to 0.01) with which the program takes wanted_s, within 0.05 %: by the secant's rule from
+    two costs. A different order of requests changes the time by less. Raises RunFailed if no cost above zero does."""
     at = [(cost, time_s(cost)) for cost in (first, second)]
     for _ in range(8):
         (a, time_a), (b, time_b) = at[-2:]

@@ -1,4 +1,4 @@
-"""Which runs of Swim are traced and simulated, and how long their computing takes. Reads calibration rows alone."""
+"""The runs of Swim that are traced and simulated, and their computing times. Reads calibration rows alone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ THREADS = (2, 4, 8)
 CALIBRATED_THREADS = 2
 """Whose published time the platform is fitted to, before the optimisations."""
 
-#: As the real system: what departs from its own rules is part of what was measured.
+#: Quirks of the real system: its departures from its own rules were measured, too.
 QUIRKS = (
     "reads-of-invalid-copies-write,writes-of-unmapped-pages-trap-twice,empty-diffs-travel,unread-homes-keep-silent,"
     "lock-notices-outlive-barriers,first-page-stays,barrier-is-lock-64"
@@ -35,7 +35,7 @@ class Variant:
 VARIANTS = (
     Variant("none", (*BASE, "--home-migration")),
     Variant("page placement", PLACED),
-    # The regions' arguments: nothing else is shared, read and never written.
+    # The regions' arguments: the only other shared data, read and never written.
     Variant("page placement and privatization", (*PLACED, "--privatize", "initial stack")),
 )
 
@@ -69,12 +69,12 @@ class Swim:
     one_thread_s: dict[str, float]
 
     def iteration_s(self, variant: str, size: int) -> float:
-        """What all threads compute in one iteration. Another size's computing grows with its points."""
+        """Computing time of all threads in one iteration. Another size's grows with its points."""
         parallel_s = self.parallel_share * self.one_thread_s[variant]
         return parallel_s / self.iterations * (size / self.size) ** 2
 
     def sequential_s(self, variant: str, size: int) -> float:
-        """What the initial thread computes alone, in the whole run."""
+        """Computing time of the initial thread alone, in the whole run."""
         return (1 - self.parallel_share) * self.one_thread_s[variant] * (size / self.size) ** 2
 
 

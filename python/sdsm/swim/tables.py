@@ -13,7 +13,7 @@ from sdsm.swim.plan import CALIBRATED_THREADS, VARIANTS, Variant
 
 @dataclass(frozen=True)
 class Line:
-    """One variant on so many threads. few: what was simulated; None for one thread, whose time is the calibration itself.
+    """One variant on so many threads. few: the simulation; None for one thread, whose time is the calibration itself.
     unevenness: of the steps extrapolated from."""
 
     variant: Variant
@@ -29,7 +29,7 @@ class Line:
 
 
 def published_s(line: Line, folder: Path = FOLDER) -> float | None:
-    """None where no time is known."""
+    """Returns None if no time is known."""
     rows = all_rows("swim_times", folder, source="HY", optimisations=line.variant.name, threads=line.threads)
     return number(rows[0], "wall_s") if rows else None
 
@@ -43,9 +43,9 @@ def text(lines: Sequence[Line], has_published: bool, folder: Path = FOLDER) -> s
     out = [f"{'optimisations':34} {'threads':>7} {'time s':>9} {'published':>9} {'error':>7}  {'':11}  steps differ by"]
     for line in lines:
         published = published_s(line, folder) if has_published else None
-        told = f"{published:9.2f} {100 * error(line, published):+6.1f}%" if published is not None else f"{'':9} {'':7}"
+        compared = f"{published:9.2f} {100 * error(line, published):+6.1f}%" if published is not None else f"{'':9} {'':7}"
         differ = f"{100 * line.unevenness:.2f}%" if line.few else ""
-        out.append(f"{line.variant.name:34} {line.threads:7} {line.time_s:9.2f} {told}  {line.use:11}  {differ}".rstrip())
+        out.append(f"{line.variant.name:34} {line.threads:7} {line.time_s:9.2f} {compared}  {line.use:11}  {differ}".rstrip())
     iterations = max((len(line.few.ends_s) - 1 for line in lines if line.few), default=0)
     out += ["", f"In the first {iterations} iterations, all threads:", f"{'optimisations':34} {'threads':>7} {'faults':>9} {'requests':>9} {'diffs':>9} {'messages':>9} {'MB':>8}"]
     for line in lines:
@@ -58,7 +58,7 @@ def text(lines: Sequence[Line], has_published: bool, folder: Path = FOLDER) -> s
 
 
 def rows(lines: Sequence[Line], has_published: bool, folder: Path = FOLDER) -> list[dict[str, object]]:
-    """For the CSV."""
+    """Returns rows for the CSV."""
     return [
         {
             "optimisations": line.variant.name,

@@ -22,7 +22,7 @@ from sdsm.validate.outcome import Line, accuracy
 NETWORK = PLATFORMS / "p3-score.xml"
 LOCAL = PLATFORMS / "one-machine.xml"
 NODES, EPCC_NODES = (2, 4, 8), (2, 4)
-#: Those with SCASH's costs.
+#: Clusters with SCASH's costs.
 PROTOCOLS = ("scash", "home-open")
 
 DESCRIPTION = """\
@@ -45,7 +45,7 @@ The interval holds the true median of the runs with the confidence beside it. Ex
 
 
 def counts(text: str) -> tuple[int, ...]:
-    """Node counts of "2,4,8"."""
+    """Parses node counts such as "2,4,8"."""
     parts = text.split(",")
     if not all(part.isascii() and part.isdigit() and 2 <= int(part) <= 64 for part in parts):
         raise argparse.ArgumentTypeError(f"'{text}' is no list of node counts from 2 to 64, such as 2,4,8")
@@ -96,7 +96,7 @@ def main(arguments: list[str] | None = None) -> int:
         nodes = options.nodes or (EPCC_NODES if only_epcc else NODES)
         clusters.append((Cluster("emulated", options.emulate.resolve(), True, options.protocol), effort(nodes, 20 if options.quick else 60, not only_epcc)))
     if options.only in (None, "as-is"):
-        # The simulator gives each node processors of its own: more processes than processors are another machine.
+        # The simulator gives each node processors of its own, so more processes than processors are another machine.
         nodes = tuple(count for count in NODES if count <= len(os.sched_getaffinity(0)))
         if nodes:
             clusters.append((Cluster("as-is", LOCAL, False, options.protocol), effort(nodes, 20 if options.quick else 100)))
@@ -110,9 +110,9 @@ def main(arguments: list[str] | None = None) -> int:
     return _campaign(clusters, epcc_nodes, suite, options.build.resolve(), options.results)
 
 
-#: Built programs that a campaign would otherwise miss only after its microbenchmarks.
+#: Programs whose absence a campaign would otherwise notice only after its microbenchmarks.
 NEEDED = ("sdsm", "sdsm-run", "sdsm-costs", "microbench")
-#: What costs a cluster its lines, and is told.
+#: Errors that cost a cluster its lines, and are reported.
 FAILURES = (BadInput, RunFailed, OSError)
 
 
@@ -134,7 +134,7 @@ def _problem(options: argparse.Namespace) -> str | None:
 
 @dataclass
 class Done:
-    """What a cluster's campaign leaves."""
+    """The results of a cluster's campaign."""
 
     protocol: str
     lines: list[Line] = field(default_factory=list)

@@ -1,4 +1,5 @@
-"""EPCC's table of an emulated cluster: predicted from what microbench measured there, and printed by the same program really run."""
+"""EPCC's table of an emulated cluster: predicted from microbench's measurements there, and printed by a real run of the
+program."""
 
 from __future__ import annotations
 
@@ -15,9 +16,9 @@ from sdsm.readers import epcc
 from sdsm.readers.text import Text
 from sdsm.validate.measure import Cluster
 
-#: Below so many microseconds a row's difference is given in microseconds, not in percent.
+#: Below so many microseconds a difference is given in microseconds, not in percent.
 SHORT_US = 50.0
-#: A row that is off by more also names the step whose cost differs most.
+#: A row with a larger error also names the step whose cost differs most.
 TOLD_PERCENT = 20.0
 TIME_LIMIT_S = 900.0
 
@@ -31,7 +32,7 @@ class Suite:
     delay: int
 
     def command(self, build: Path, nodes: int, directive: str = "") -> list[str]:
-        """The program and its arguments; the threads share the repetitions out evenly."""
+        """Returns the program and its arguments; the threads share the repetitions evenly."""
         repetitions = -(-self.repetitions // nodes) * nodes
         numbers = ("--repetitions", repetitions, "--samples", self.samples, "--delay", self.delay)
         only = ("--directive", directive.partition("/")[0].replace(" ", "-").lower()) if directive else ()
@@ -66,7 +67,7 @@ class Row:
 
     @property
     def difference_percent(self) -> float | None:
-        """Of the measured overhead; None for a short one."""
+        """Difference in percent of the measured overhead; None for a short one."""
         return None if self.is_short else 100 * self.difference_us / self.measured_us
 
     @property
@@ -76,7 +77,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Agreement:
-    """Of absolute differences. rows: those in percent; short: those in microseconds."""
+    """Statistics of absolute differences. rows: those in percent; short: those in microseconds."""
 
     rows: int
     median_percent: float | None
@@ -101,7 +102,7 @@ def agreement(rows: Sequence[Row]) -> Agreement | None:
 
 
 def overheads(output: str, name: str) -> list[dict[str, float]]:
-    """Microseconds by directive, of each run that the output holds. Raises ReadError."""
+    """Returns microseconds by directive, for each run in the output. Raises ReadError."""
     return [
         {block.name: block.overhead for block in run.blocks if not block.is_reference and block.overhead is not None}
         for run in epcc.runs(Text(name, output))
@@ -109,8 +110,8 @@ def overheads(output: str, name: str) -> list[dict[str, float]]:
 
 
 class Table:
-    """Measures the rows of one number of nodes after the other. cluster, platform: what is emulated, and what microbench
-    measured on it. Processors are as fast as those that made the trace."""
+    """Measures the rows for one number of nodes after another. cluster, platform: the emulated cluster, and microbench's
+    measurements on it. Processors are as fast as those that made the trace."""
 
     def __init__(
         self, build: Path, folder: Path, cluster: Cluster, platform: Path, repeat: int, suite: Suite, runner: CommandRunner
@@ -119,7 +120,8 @@ class Table:
         self._repeat, self._suite, self._runner = repeat, suite, runner
 
     def rows(self, nodes: int) -> list[Row]:
-        """In the program's order. Leaves both tables as the program printed them. Raises CommandFailed, ReadError, OSError."""
+        """Returns rows in the program's order. Leaves both tables as the program printed them. Raises CommandFailed,
+        ReadError, OSError."""
         self._folder.mkdir(parents=True, exist_ok=True)
         trace = self._folder / f"{nodes}.trace"
         program = self._suite.command(self._build, nodes)
@@ -137,7 +139,7 @@ class Table:
         ]
 
     def _step(self, row: Row) -> str:
-        """The term of the account that differs most where the directive runs alone, and what was done more often."""
+        """Returns the term that differs most where the directive runs alone, and more frequent events."""
         trace, result = self._folder / f"{row.nodes}.alone.trace", self._folder / f"{row.nodes}.alone.json"
         program = self._suite.command(self._build, row.nodes, row.directive)
         self._trace(trace, row.nodes, program)
@@ -163,8 +165,8 @@ class Table:
 
 
 def differing_step(predicted: run_result.Run, measured: run_result.Run) -> str:
-    """The term that differs most, in milliseconds of a thread. A compare-exchange (an atomic update of a double, say) that
-    another thread's came before is done again: then the run has more operations than the program."""
+    """Returns the term that differs most, in milliseconds of a thread. A compare-exchange (an atomic update of a double, say)
+    is repeated if another thread's came first: then the run has more operations than the program."""
     predicted_s, measured_s = (accounts.mean_over_threads(run.threads) for run in (predicted, measured))
     terms = dict.fromkeys((*predicted_s, *measured_s))
     differing = max(terms, key=lambda term: abs(predicted_s.get(term, 0.0) - measured_s.get(term, 0.0)))
@@ -178,7 +180,7 @@ HEADINGS = ("directive", "nodes", "predicted, us", "measured, us", "of the runs"
 
 
 def text(rows: Sequence[Row]) -> str:
-    """A table; the last line sums up."""
+    """Returns a table; the last line sums up."""
     cells: list[tuple[str, ...]] = [HEADINGS]
     for row in rows:
         part = row.difference_percent
@@ -197,7 +199,7 @@ def text(rows: Sequence[Row]) -> str:
 
 
 def document(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """One object for each row."""
+    """Returns one object for each row."""
     return [
         asdict(row)
         | {
@@ -211,7 +213,7 @@ def document(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def draw(folder: Path, nodes: Sequence[int], to: Path) -> None:
-    """The overheads against the number of nodes, as `sdsm epcc --predicted` draws them. Raises ReadError, OSError."""
+    """Draws the overheads against the number of nodes, like `sdsm epcc --predicted`. Raises ReadError, OSError."""
     from sdsm.epcc import plots
     from sdsm.epcc.groups import collect
     from sdsm.plot.style import save

@@ -1,4 +1,4 @@
-"""Predicted against measured speedup: on the diagonal where the simulator is right."""
+"""Draws predicted against measured speedup: right predictions are on the diagonal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The measurements of one cluster: programs traced, then costs measured and programs run in turn, then programs simulated."""
+"""Measures one cluster: traces programs, then measures costs and runs programs in turn, then simulates them."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from sdsm.validate.outcome import Line
 from sdsm.validate.plan import Case, Size
 
 TIME_LIMIT_S = 900.0
-#: Sets of costs for the band of a prediction.
+#: Sets of costs for a prediction's band.
 DRAWS = 40
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """What is validated. network: the platform file of the network; emulated: whether that network lies between the
-    processes, and computing takes as long as on emulated processors; else each process is bound to a processor. protocol:
-    one whose costs are SCASH's, as microbench measures no others."""
+    """The cluster to validate. network: the network's platform file; emulated: whether that network lies between the
+    processes, and computing takes as long as on emulated processors; else each process is bound to a processor. protocol: one
+    with SCASH's costs, as microbench measures no others."""
 
     name: str
     network: Path
@@ -53,8 +53,8 @@ class Effort:
 
 @dataclass(frozen=True)
 class Calibration:
-    """A platform file made of what microbench measured on the cluster, and the jitter that goes with it. has_errors:
-    whether it gives standard errors, of which a band can be made. left_out: measured costs that cannot be, and why."""
+    """A platform file made from microbench's measurements on the cluster, with its jitter. has_errors: whether it gives
+    standard errors, from which a band can be made. left_out: impossible measured costs, and why."""
 
     platform: Path
     jitter: float
@@ -63,18 +63,18 @@ class Calibration:
 
 
 def steps(effort: Effort, emulated: bool) -> int:
-    """How many things a Measurer will say that it does."""
+    """Returns the number of steps that a Measurer reports."""
     rounds = microbench.rounds_of(effort.samples)
     return rounds * (len(effort.nodes) + 1) + 2 * len(effort.cases)
 
 
 def runs_in(turn: int, rounds: int, repeat: int) -> int:
-    """How many of `repeat` runs the round `turn` of `rounds` has: as evenly as it goes."""
+    """Returns how many of `repeat` runs belong to round `turn` of `rounds`, as evenly as possible."""
     return repeat * (turn + 1) // rounds - repeat * turn // rounds
 
 
 class Measurer:
-    """Runs one thing at a time, so that nothing disturbs what is timed. say: told of each step that is done."""
+    """Runs one thing at a time, so that nothing disturbs the timing. say: called for each finished step."""
 
     def __init__(
         self, build: Path, folder: Path, cluster: Cluster, effort: Effort, runner: CommandRunner, say: Callable[[str], None]
@@ -94,8 +94,8 @@ class Measurer:
             old.unlink()
 
     def measure(self) -> Calibration:
-        """Traces the programs, measures costs and runs the programs in turn, so that both meet the machine as it is at the
-        time, and writes the platform file. `line` tells of programs that failed.
+        """Traces the programs, measures costs and runs the programs in turn, so that both meet the same state of the
+        machine, and writes the platform file. `line` reports programs that failed.
 
         Raises BadInput, CommandFailed, OSError.
         """
@@ -118,7 +118,7 @@ class Measurer:
         return lines[0] if lines else self._failures[case]
 
     def _attempt(self, case: Case, do: Callable[[Case], None]) -> None:
-        """Unless the case has failed before."""
+        """Does a step unless the case has failed before."""
         if case in self._failures:
             return
         try:
@@ -130,7 +130,7 @@ class Measurer:
         root = parse(self._cluster.network)
         network = network_of(root, str(self._cluster.network))
         data = fit.collect([readers.read(measured)])
-        # Only the network is the other machine's: its costs stand in for nothing that was not measured here.
+        # Only the network is the other machine's: its costs replace nothing that was not measured here.
         platform = self._folder / "platform.xml"
         left_out: list[str] = []
         while True:
@@ -141,7 +141,7 @@ class Measurer:
                 platform_check.check(self._build, platform, self._runner)
                 break
             except BadInput as error:
-                # A campaign does not end for one cost: others stand in for it, as for one that was not measured.
+                # One cost does not end a campaign: others replace it, as if it had not been measured.
                 data, before = _without(data, str(error)), data
                 if len(data.batches) == len(before.batches):
                     raise
@@ -162,7 +162,7 @@ class Measurer:
         self._runner.run([*command, "--", *program], TIME_LIMIT_S)
 
     def _run_all(self, turn: int) -> None:
-        """The programs' runs of this round. Where nothing is emulated, each on one node, too."""
+        """Runs the programs of this round; without emulation each on one node, too."""
         rounds = microbench.rounds_of(self._effort.samples)
         for _ in range(runs_in(turn, rounds, self._effort.repeat)):
             for case in self._effort.cases:
@@ -214,7 +214,7 @@ class Measurer:
         return Line(case, tuple(predicted), _times(native), sequential_s, band, terms)
 
     def _sequential_s(self, case: Case) -> float:
-        """What speedups refer to: of an emulated cluster as it was set, else the median time of the program on one node."""
+        """Returns the reference of speedups: an emulated cluster's setting, else the median time of the program on one node."""
         if self._cluster.emulated:
             return case.sequential_s(self._effort.size)
         alone = _alone(case)
@@ -233,7 +233,7 @@ def _times(runs: Sequence[run_result.Native]) -> tuple[float, ...]:
 
 
 def _without(data: fit.Data, finding: str) -> fit.Data:
-    """Without the samples of the barrier, lock or fault that `sdsm check` finds shorter than its messages."""
+    """Returns data without the samples of the barrier, lock or fault that `sdsm check` finds shorter than its messages."""
     named = re.match(r"(?:(barrier|lock)\.(\S+)|fault\.(\S+)) is .* its messages alone take", finding)
     if named is None:
         return data

@@ -1,4 +1,4 @@
-"""What one line of the tables says."""
+"""The contents of one line of the tables."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Interval:
 
 
 def median_interval(samples: Sequence[float]) -> Interval:
-    """Of the median, from order statistics: no assumption about the distribution.
+    """Confidence interval of the median, from order statistics: no assumption about the distribution.
 
     With n samples the median lies between the k-th smallest and the k-th largest with probability
     1 - 2 P(Binomial(n, 1/2) < k); k is the largest with at least 95 %. Below six samples even the extremes give less: then
@@ -72,7 +72,7 @@ class Line:
 
     @property
     def error_percent(self) -> float:
-        """Of the predicted time, beside the measured one."""
+        """Error of the predicted time, in percent of the measured one."""
         return 100 * (self.predicted / self.measured - 1)
 
     @property
@@ -92,7 +92,7 @@ class Accuracy:
 
 
 def accuracy(lines: Sequence[Line]) -> Accuracy | None:
-    """Of absolute errors; None without lines."""
+    """Statistics of absolute errors; None without lines."""
     if not lines:
         return None
     errors = [abs(line.error_percent) for line in lines]

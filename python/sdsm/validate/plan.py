@@ -1,4 +1,4 @@
-"""Which programs are run and predicted, on how many nodes."""
+"""The programs that are run and predicted, and their numbers of nodes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Size:
-    """How much of the work is done. Sequential times are what the emulated processors would take for all of it, seconds."""
+    """The amount of work. Sequential times are those of the emulated processors for all of it, seconds."""
 
     laplace_iterations: int
     fft_points: int
@@ -46,10 +46,10 @@ class Case:
         return [str(build / "workloads" / self.program), "--impl", str(self.implementation), *work, "--no-check"]
 
     def sequential_s(self, size: Size) -> float:
-        """Seconds that the emulated processors take for the program on one thread."""
+        """Seconds of the program on one thread of the emulated processors."""
         return size.laplace_sequential_s if self.program == "laplace" else size.fft_sequential_s
 
 
 def cases(nodes: Sequence[int]) -> list[Case]:
-    """In the order of the tables."""
+    """Returns cases in the order of the tables."""
     return [Case(program, implementation, count) for program, implementation in PROGRAMS for count in nodes]

@@ -13,7 +13,7 @@ HEADINGS = ("program", "nodes", "predicted, s", "over seeds", "measured, s", "in
 
 
 def text(lines: Sequence[Line]) -> str:
-    """A table; the last line sums up."""
+    """Returns a table; the last line sums up."""
     rows = [HEADINGS]
     for line in lines:
         interval = line.interval
@@ -37,12 +37,12 @@ def text(lines: Sequence[Line]) -> str:
 
 
 ACCOUNT_HEADINGS = ("program", "nodes", "term", "measured, ms", "predicted, ms", "ratio", "")
-#: Terms of less than this part of the measured time are not printed; files hold all.
+#: Terms of less than this part of the measured time are not printed; files have all.
 SHOWN = 0.01
 
 
 def accounts(lines: Sequence[Line]) -> str:
-    """Where the time went, measured and predicted, term by term; empty where no line tells."""
+    """Returns measured and predicted times, term by term; empty if no line has them."""
     rows = [ACCOUNT_HEADINGS]
     for line in lines:
         for term in line.terms:
@@ -71,7 +71,7 @@ def accounts(lines: Sequence[Line]) -> str:
 
 
 def document(lines: Sequence[Line]) -> list[dict[str, Any]]:
-    """One object for each line; times in seconds."""
+    """Returns one object for each line; times in seconds."""
     return [
         {
             "program": line.case.program,
@@ -104,5 +104,5 @@ def document(lines: Sequence[Line]) -> list[dict[str, Any]]:
 
 
 def comma_separated(rows: Sequence[dict[str, Any]]) -> str:
-    """The same without the lists of single runs."""
+    """Returns CSV without the lists of single runs."""
     return csv_text(rows, [name for name, value in rows[0].items() if not isinstance(value, list)] if rows else ())

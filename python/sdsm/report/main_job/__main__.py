@@ -10,7 +10,7 @@ from pathlib import Path
 from sdsm.base.command_line import BadInput, Parser, command, file_name, whole
 from sdsm.base.places import PLATFORMS, PROGRAMS, RESULTS
 
-#: sdsm.report.main_job.plan's, which is read only once all packages are there.
+#: Default of sdsm.report.main_job.plan, which is imported only if all packages are there.
 PROGRAM_NAMES = ("laplace", "fft", "epcc")
 
 DESCRIPTION = """\
@@ -59,7 +59,7 @@ def problem_with_platform(platform: Path) -> str | None:
 
 
 def problem_with_results(results: Path) -> str | None:
-    """Why nothing can be written below `results`, as far as can be told before it is; nothing is made."""
+    """Returns why nothing can be written below `results`, as far as can be known before; makes nothing."""
     there = next(folder for folder in (results, *results.absolute().parents) if folder.exists())
     if not there.is_dir():
         return f"results cannot go to {results}: {there} is no folder. Name another one with --results"

@@ -1,4 +1,4 @@
-"""[WR-env]'s table: what ten directives cost on five layouts, as EPCC's program prints it on the simulated cluster."""
+"""[WR-env]'s table: costs of ten directives on five layouts, as EPCC's program prints them on the simulated cluster."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ TIME_LIMIT_S = 300.0
 
 @dataclass(frozen=True)
 class DirectiveRow:
-    """Overhead of a directive, microseconds. given_us: [WR-env]'s, of barriers and locks, from which the platform was calibrated.
-    status: "done", or what failed."""
+    """Overhead of a directive, microseconds. given_us: [WR-env]'s, for barriers and locks, from which the platform was
+    calibrated. status: "done", or what failed."""
 
     directive: str
     nodes: int
@@ -48,7 +48,7 @@ def configurations() -> list[Configuration]:
 def simulate(
     layout: Layout, build: Path, trace: Path, platform: Path, folder: Path, runner: CommandRunner, published: Path = FOLDER
 ) -> list[DirectiveRow]:
-    """A row for each directive; leaves what the program prints in `folder`. One row without a directive if that failed.
+    """Returns a row for each directive; leaves the program's output in `folder`. One row without a directive if that failed.
     Raises Stopped."""
     path = folder / f"{layout}.txt"
     path.unlink(missing_ok=True)
@@ -76,7 +76,7 @@ def simulate(
 
 
 def text(rows: Sequence[DirectiveRow]) -> str:
-    """A line for each directive, a column for each layout; what was given stands in brackets."""
+    """Returns a line for each directive, a column for each layout; given values stand in brackets."""
     done = [row for row in rows if row.predicted_us is not None]
     layouts = list(dict.fromkeys(row.layout for row in done))
     cells = {(row.directive, row.layout): _cell(row) for row in done}

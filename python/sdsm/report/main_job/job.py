@@ -47,7 +47,7 @@ class Settings:
 
 @dataclass
 class Outcome:
-    """What a job leaves: per configuration and seed, a result or the reason why there is none."""
+    """A job's results: for each configuration and seed, a result or the reason why there is none."""
 
     outcomes: dict[Configuration, dict[int, Result | str]] = field(default_factory=dict)
     by_protocol: list[protocols.ProtocolRow] = field(default_factory=list)
@@ -101,7 +101,7 @@ def run(settings: Settings) -> int:
     of_v1280 = v1280.configurations() if v1280.PROGRAM in settings.programs else []
     traces = plan.trace_runs([*configurations, *under_protocols, *of_epcc, *of_v1280])
     runner = CommandRunner()
-    # A job ended by its surroundings leaves its results like one ended by hand.
+    # A job that the system ends leaves its results like one ended by hand.
     previous = signal.signal(signal.SIGTERM, _interrupt)
     try:
         with Progress(len(traces) + len(simulations)) as progress:
@@ -155,7 +155,7 @@ def _make_traces(traces: Sequence[TraceRun], tracer: Tracer, retrace: bool, prog
 
 @dataclass(frozen=True)
 class _Campaign:
-    """What all simulations work with. untraced: traces that could not be made, and why."""
+    """State that all simulations share. untraced: traces that could not be made, and why."""
 
     untraced: dict[TraceRun, str]
     tracer: Tracer
@@ -200,7 +200,7 @@ def _simulate_all(simulations: Sequence[SimulationRun], campaign: _Campaign) -> 
             for future in done:
                 collect(future, pending.pop(future))
     finally:
-        # Only after an interruption is anything left: what ended meanwhile still counts.
+        # Something is left only after an interruption: what ended meanwhile still counts.
         if pending:
             campaign.runner.stop()
         pool.shutdown(wait=True, cancel_futures=True)

@@ -1,4 +1,4 @@
-"""Which runs the main job makes. Only calibration rows of the published tables are read here."""
+"""The runs of the main job. Only calibration rows of the published tables are read here."""
 
 from __future__ import annotations
 
@@ -86,9 +86,9 @@ class SimulationRun:
         return f"{self.configuration.name}-seed{self.seed}"
 
     def command(self, sdsm: Path, trace: Path, platform: Path, protocol: str | None = None) -> list[str]:
-        """The command line; its result JSON comes on stdout. `protocol`: None for the one that is played unasked."""
+        """Returns the command line; its result JSON comes on stdout. `protocol`: None for the default."""
         layout = self.configuration.layout
-        # With hardware shared memory nothing is remote.
+        # Hardware shared memory has no remote pages.
         jitter = () if protocol == "hardware" else ("--jitter", str(JITTER))
         return [
             str(sdsm),
@@ -158,7 +158,7 @@ def is_distribution(configuration: Configuration) -> bool:
 
 
 def calibrated_by(configuration: Configuration) -> str:
-    """Which published time went into this configuration's own prediction; empty if it is a prediction proper."""
+    """Returns the published time behind this configuration's own prediction; empty if it is a prediction proper."""
     if configuration.layout == SEQUENTIAL:
         return "sequential time"
     if configuration.program == "laplace" and configuration.implementation == 4:

@@ -39,7 +39,7 @@ class ProtocolRow:
 
 
 def known_protocols(sdsm: Path, runner: CommandRunner) -> tuple[str, ...]:
-    """As `sdsm simulate --help` names them. Raises CommandFailed or Stopped."""
+    """Returns protocols as `sdsm simulate --help` names them. Raises CommandFailed or Stopped."""
     found = re.search(r"--protocol ([a-z|-]+)", runner.run([str(sdsm), "simulate", "--help"], TIME_LIMIT_S))
     return tuple(found[1].split("|")) if found else ()
 
@@ -80,7 +80,7 @@ def simulate(
 
 
 def sentences(rows: Sequence[ProtocolRow]) -> list[str]:
-    """A line for each program and protocol: its predicted times, or why there are none."""
+    """Returns a line for each program and protocol: its predicted times, or why there are none."""
     lines = []
     for program, protocol in dict.fromkeys((row.program, row.protocol) for row in rows):
         of = [row for row in rows if (row.program, row.protocol) == (program, protocol)]

@@ -18,8 +18,8 @@ TIME_LIMIT_S = 300.0
 
 @dataclass(frozen=True)
 class ThreadAccount:
-    """Where one thread's time went, and what it did. Keys of time_s: the terms of the result JSON, with the faults
-    flattened to "fault WROH" and so on; their values sum to the makespan."""
+    """One thread's times and counts. Keys of time_s: the terms of the result JSON, with the faults flattened to "fault WROH"
+    and so on; their values sum to the makespan."""
 
     thread: int
     node: int

@@ -57,7 +57,7 @@ def _with_footnote(table: str, lines: Sequence[Line]) -> str:
 
 
 def times_table(lines: Sequence[Line]) -> str:
-    """Predicted against published times and speedups, with what was predicted blind where anything was."""
+    """Returns predicted and published times and speedups, with blind predictions where there are any."""
     has_blind = any(line.blind_predicted_s is not None for line in lines)
     blind = (f"blind ({BLIND_COMMIT}) s", "error") if has_blind else ()
     header = (

@@ -56,5 +56,5 @@ def simulate(
 def text(rows: list[HardwareRow]) -> str:
     """A line for each number of threads."""
     given = f"1 thread: {rows[0].one_thread_s:g} (given [WR-opt])"
-    told = [f"{r.threads} threads: {r.status if r.predicted_s is None else f'{r.predicted_s:.3f}'}" for r in rows]
-    return "\n".join([given, *told])
+    lines = [f"{r.threads} threads: {r.status if r.predicted_s is None else f'{r.predicted_s:.3f}'}" for r in rows]
+    return "\n".join([given, *lines])

@@ -13,7 +13,7 @@ from sdsm.report.main_job.report import Line
 def draw_all(
     lines: Sequence[Line], rows: Sequence[ProtocolRow], overheads: Sequence[DirectiveRow], folder: Path
 ) -> list[Path]:
-    """Draws every figure that there is data for. Returns the files written. Raises OSError."""
+    """Draws every figure with data. Returns the files written. Raises OSError."""
     from sdsm.plot.style import save
     from sdsm.report.main_job.figures import (
         directives,

@@ -16,7 +16,7 @@ MARKERS = "osD^v"
 
 
 def draw(rows: Sequence[DirectiveRow]) -> Figure | None:
-    """A row for each directive, a mark for each layout; None if nothing was predicted. What is not above 0.1 us is left out."""
+    """Draws a row for each directive, a mark for each layout; None if nothing was predicted. Values up to 0.1 us are left out."""
     done = [row for row in rows if row.predicted_us is not None and row.predicted_us > 0.1]
     if not done:
         return None
