@@ -88,7 +88,7 @@ def read(folder: Path) -> Kept:
     if not isinstance(document, Mapping) or (document.get("format"), document.get("kind")) != (FORMAT, "sweep"):
         source.refuse(1, "is not what this version of sdsm sweep writes. Sweep again")
     try:
-        found = msgspec.convert(told, Sweep)
+        found = msgspec.convert(document, Sweep)
     except msgspec.ValidationError as error:
         source.refuse(1, f"{error}. Sweep again")
     questions = tuple(Question(one.axis, one.what, one.end) for one in found.find)
