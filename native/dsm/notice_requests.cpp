@@ -105,10 +105,10 @@ Notices notices_of(const std::vector<Notice>& notices) {
 }
 
 /// Answers with the first of these notices; the process asks for the rest.
-void answer_with(ProcessId to, Head head, MessageKind message, const Notices& notices, std::uint32_t team = 0)
+void answer_with(ProcessId to, Head head, MessageKind kind, const Notices& notices, std::uint32_t team = 0)
     REQUIRES(handling) {
-  for (const jiajia::Message& sent : jiajia::with_notices(message, notices.count)) {
-    count_served(to, sent.kind, jiajia::header + sent.data);
+  for (const jiajia::Message& message : jiajia::with_notices(kind, notices.count)) {
+    count_served(to, message.kind, jiajia::header + message.data);
   }
   std::vector<NoticedPages>& answered = handler().asking[index_of(to)].answered;
   answered = notices.runs;
@@ -118,7 +118,7 @@ void answer_with(ProcessId to, Head head, MessageKind message, const Notices& no
   std::memcpy(payload, &in_front, sizeof in_front);
   std::memcpy(payload + sizeof in_front, answered.data(), bytes_of(first));
   head.bytes = static_cast<std::uint16_t>(sizeof in_front + bytes_of(first));
-  head.ticket = modelled_notices(message, notices.count);
+  head.ticket = modelled_notices(kind, notices.count);
   answer(to, head, payload);
 }
 

@@ -19,7 +19,7 @@ using namespace sdsm::test;
 namespace {
 
 using jiajia::FurtherCount;
-using jiajia::MessageKind;
+using Kind = jiajia::MessageKind;
 using jiajia::Quirks;
 using jiajia::Rules;
 using jiajia::Scope;
@@ -46,7 +46,7 @@ Time fault_time(const Result& result, std::uint32_t thread, Fault kind) {
 std::uint64_t fault_count(const Result& result, std::uint32_t thread, Fault kind) {
   return result.threads[thread].whole.faults[static_cast<std::size_t>(kind)];
 }
-std::uint64_t messages(const Result& result, std::uint32_t thread, MessageKind kind) {
+std::uint64_t messages(const Result& result, std::uint32_t thread, Kind kind) {
   return result.threads[thread].whole.messages_by_kind[static_cast<std::size_t>(kind)];
 }
 std::uint64_t further(const Tally& tally, FurtherCount which) {
@@ -240,8 +240,8 @@ TEST_CASE("a broadcast fork sends one message each, with the master's writes") {
   const Result with = simulated(program, rules), without = simulated(program);
   // Two regions, and so two barriers less; the page of their arguments is not there.
   CHECK(with.threads[1].whole.barriers + 2 == without.threads[1].whole.barriers);
-  CHECK(messages(with, 0, MessageKind::FORK) == 2);
-  CHECK(messages(with, 1, MessageKind::BARR) == 3);
+  CHECK(messages(with, 0, Kind::FORK) == 2);
+  CHECK(messages(with, 1, Kind::BARR) == 3);
   CHECK(fault_count(with, 2, Fault::RIVR) == 2);
   CHECK(fault_count(without, 2, Fault::RIVR) == 2 + 1);
   CHECK(fault_count(with, 2, Fault::RUMR) + 1 == fault_count(without, 2, Fault::RUMR));
@@ -260,7 +260,7 @@ TEST_CASE("a broadcast fork sends one message each, with the master's writes") {
   }
   const auto bytes = [](const Result& result) { return result.threads[0].whole.bytes; };
   // Nobody notes the master's writes of them.
-  CHECK(privatized.threads[0].whole.messages_by_kind[static_cast<std::size_t>(MessageKind::FORK)] == 2);
+  CHECK(privatized.threads[0].whole.messages_by_kind[static_cast<std::size_t>(Kind::FORK)] == 2);
   CHECK(bytes(privatized) > bytes(with) + 2 * 2 * 4096 - 500);
 }
 
@@ -282,7 +282,7 @@ TEST_CASE("forks by broadcast do not hide writes of partial teams") {
   for (const std::uint32_t t : {0U, 1U, 2U}) program.barrier(t, 1000, {reads(4)});
   const Result result = simulated(program, rules);
   // The first region's and the last one's messages; a barrier follows the latter, as thread 1 wrote a page.
-  CHECK(messages(result, 0, MessageKind::FORK) == 2);
+  CHECK(messages(result, 0, Kind::FORK) == 2);
   CHECK(fault_count(result, 2, Fault::RIVR) == 1);
   CHECK(result.threads[2].whole.barriers == 4);
 }
@@ -310,8 +310,8 @@ TEST_CASE("JIAJIA faults cost 8 us at home and 587 us remotely") {
   CHECK(fault_count(result, 1, Fault::RUMR) == 2);
   // The home's two written pages lose their write permission at the barriers.
   CHECK(spent(result.threads[0].whole, Spent::protect) == us(2 * 4));
-  CHECK(messages(result, 1, MessageKind::GETP) == 2);
-  CHECK(messages(result, 0, MessageKind::GETPGRANT) == 2);
+  CHECK(messages(result, 1, Kind::GETP) == 2);
+  CHECK(messages(result, 0, Kind::GETPGRANT) == 2);
 }
 
 TEST_CASE("an empty barrier of two JIAJIA processes takes a message each way") {
@@ -401,7 +401,7 @@ TEST_CASE("a JIAJIA flag passes notices to its waiters, as a lock does") {
   // Process 1 manages flag 7. The wait ends with the grant after the post: 9 ms plus both messages.
   CHECK(spent(result.threads[2].whole, Spent::lock) > us(9'000));
   CHECK(spent(result.threads[2].whole, Spent::lock) < us(11'000));
-  CHECK(messages(result, 1, MessageKind::ACQGRANT) == 1);
+  CHECK(messages(result, 1, Kind::ACQGRANT) == 1);
   CHECK_THROWS_WITH(simulated(program, {}), ContainsSubstring("thread 1 has a flag, which JIAJIA's own scopes do not"));
 }
 
