@@ -80,7 +80,7 @@ def explained(planted: str, *options: str) -> dict[str, Any]:
         ("copies", r"Blocks are allocated again and again: 80 blocks, allocated at LINE"),
         ("lock", "Locks, atomic operations and flags take .* The most taken is the unnamed critical section: "),
         ("barriers", "Most of it is what barriers themselves take"),
-        ("uneven", "Most of it is waiting for others: thread 3 comes last most. It spends "),
+        ("uneven --compute-factor 20", "Most of it is waiting for others: thread 3 comes last most. It spends "),
         ("cyclic", "Threads write the same pages: heap #1, allocated at LINE"),
         ("table", "Pages that nobody writes in parallel regions are fetched again and again: heap #1, allocated at LINE"),
         ("module", "Pages are at home elsewhere than where they are written: heap #1, allocated at LINE"),

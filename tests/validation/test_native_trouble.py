@@ -192,7 +192,7 @@ class Strangers:
 @pytest.mark.parametrize("cluster", [("--nodes", 4, "--transport", "tcp"), ("--nodes", 4, *hosts(2), "--export", "SLOW_CONNECT")])
 def test_strangers_at_every_port_disturb_nobody(cluster):
     # Strangers have the time to come to all ports: those that a process has yet to connect to stay open.
-    slow = {"LD_PRELOAD": str(FAILING_CALLS), "SLOW_CONNECT": "150"}
+    slow = {"LD_PRELOAD": str(FAILING_CALLS), "SLOW_CONNECT": "600"}
     with MarkedRun("-q", *cluster, "--", *laplace(4, 64, 60), environment=slow) as run:
         strangers = Strangers(run)
         status = run.process.wait(100)

@@ -1,6 +1,6 @@
 // Built as spins with -O1
 // `none`: no parallel region. `one`: a region between serial parts. `clock`: the same, with a measured region
-// around the parallel one. `exit`: a thread of the region ends the program.
+// around the parallel one. `end`: a region, and a second after it. `exit`: a thread of the region ends the program.
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static void spin(double s) {
 int main(int count, char** words) {
   const char* how = words[count - 1];
   if (strcmp(how, "at once") == 0) return 0;
-  spin(0.1);
+  if (strcmp(how, "end") != 0) spin(0.1);
   if (strcmp(how, "none") == 0) return 0;
   if (strcmp(how, "clock") == 0) omp_get_wtime();
 #pragma omp parallel
@@ -28,6 +28,6 @@ int main(int count, char** words) {
 #pragma omp barrier
   }
   if (strcmp(how, "clock") == 0) omp_get_wtime();
-  spin(0.1);
+  spin(strcmp(how, "end") == 0 ? 1 : 0.1);
   return 0;
 }
