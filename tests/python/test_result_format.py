@@ -27,8 +27,8 @@ from test_validate import fake_build
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = result_format.SCHEMA
 BUILD = ROOT / "build"
-#: What these runs cannot show: several machines.
-UNSEEN = {"native: options.hosts[]", "native: options.bound"}
+#: What these runs cannot show: several machines, and the message of --fork, which is only simulated.
+UNSEEN = {"native: options.hosts[]", "native: options.bound"} | {f"native: {part}threads[].messages_by_kind.FORK" for part in ("", "whole_run.")}
 
 
 def resolved(node: Any) -> dict[str, Any]:
