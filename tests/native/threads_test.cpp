@@ -38,7 +38,7 @@ TEST_CASE("what a mutex guards is changed by one thread at a time") {
   CHECK(sum == 40'000);
 }
 
-TEST_CASE("a mutex that is held is not taken by others, and a recursive one by its holder again") {
+TEST_CASE("a held mutex excludes others, a recursive one not its holder") {
   for (const Mutex::Kind kind : {Mutex::Kind::plain, Mutex::Kind::recursive}) {
     Mutex mutex(kind);
     mutex.lock();

@@ -58,9 +58,7 @@ class Accessed {
 
 }  // namespace
 
-TEST_CASE(
-    "each access is recorded to the word: loads, stores, strings, atomic operations, the kernel's, and over a page's "
-    "end") {
+TEST_CASE("each kind of access is recorded to the word") {
   const TemporaryFolder folder;
   const auto file = folder / "a.trace";
   const CommandResult done = trace_words(file, "field");
@@ -91,7 +89,7 @@ TEST_CASE(
   CHECK(accessed.written(11, 0).empty());
 }
 
-TEST_CASE("but for the words, the trace is what it is without them, and another array's words are not in it") {
+TEST_CASE("word records change nothing else and watch one array alone") {
   const TemporaryFolder folder;
   REQUIRE(trace_words(folder / "with.trace", "beside").status == 0);
   std::vector<std::string> command = tracing(2, folder / "without.trace", {program("words")});
@@ -109,7 +107,7 @@ TEST_CASE("but for the words, the trace is what it is without them, and another 
   CHECK(pages == 1);
 }
 
-TEST_CASE("of an access that begins in an array that is not watched, the part in the watched one alone is recorded") {
+TEST_CASE("an access across the watched array's begin counts within it") {
   const TemporaryFolder folder;
   const auto file = folder / "a.trace";
   const CommandResult done = trace_words(file, "after", "words_beside");
@@ -129,7 +127,7 @@ TEST_CASE("looking up who called may read the watched pages themselves") {
   REQUIRE(done.status == 0);
 }
 
-TEST_CASE("an array that the program does not have is an error of one line, with the names that there are") {
+TEST_CASE("an unknown array is a one-line error with the known names") {
   const TemporaryFolder folder;
   const CommandResult done = trace_words(folder / "a.trace", "fields");
   CHECK(done.status == 2);

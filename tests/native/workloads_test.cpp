@@ -48,8 +48,7 @@ TEST_CASE("two traces of a program are equal in everything but time") {
   }
 }
 
-TEST_CASE(
-    "in Laplace 4 with n = 1024 thread 1 of 4 writes its 256 rows of 2 pages and reads 2 rows more, each iteration") {
+TEST_CASE("Laplace 4: thread 1 of 4 writes 256 rows, reads 2 more") {
   // Rows 256..511: written 256 x 2 pages; read with the row above and the one below 258 x 2.
   const TraceContent trace =
       trace_workload({"laplace", "--impl", "4", "--size", "1024", "--iterations", "3", "--no-check"}, 4);
@@ -63,7 +62,7 @@ TEST_CASE(
   CHECK(iterations == 3);
 }
 
-TEST_CASE("in swim with rows of a page thread 1 of 2 touches its half of each field, in eight regions a step") {
+TEST_CASE("swim: thread 1 of 2 touches its half of each field") {
   // 512 rows, the last of which repeats the first: loops over 0..510 give thread 1 rows 256..510.
   const TraceContent trace = trace_workload({"swim", "--size", "512", "--iterations", "2", "--no-check"}, 2);
   const auto touched = [&](std::uint64_t region, Access access) {
