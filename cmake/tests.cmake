@@ -6,6 +6,8 @@ endif()
 include(Catch)
 
 add_library(sdsm_catch_main STATIC ${CMAKE_SOURCE_DIR}/tests/catch_main.cpp)
+# Catch2 2 itself, which takes a third of the time to compile that it takes at -O3.
+target_compile_options(sdsm_catch_main PRIVATE -O1)
 if(Catch2_VERSION VERSION_GREATER_EQUAL 3)
   target_link_libraries(sdsm_catch_main PUBLIC Catch2::Catch2WithMain)
 else()
