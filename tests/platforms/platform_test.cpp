@@ -223,7 +223,7 @@ Time fault_of(const Platform& platform, FaultKind kind) {
 
 }  // namespace
 
-TEST_CASE("--set gives costs a value or factor and reports changes") {
+TEST_CASE("costs get a value or factor from --set and report changes") {
   const Platform platform = with_settings(
       {}, {"fault.RUMR=900us", "lock.4x?=x2", "message.fixed=x1.5", "barrier.8x1=9ms", "barrier.dirty-home-page=x0"});
   CHECK(fault_of(platform, FaultKind::RUMR) == us(900));
