@@ -57,7 +57,7 @@ constexpr int patience_ms = 30'000;
 
 }  // namespace
 
-TEST_CASE("silent strangers, talkers of nonsense and those with a wrong secret keep nobody out, and nobody waiting") {
+TEST_CASE("strangers, silent, wrong or talkative, delay nobody's admission") {
   Door door(GENERATE(Transport::tcp, Transport::unix_sockets));
   const auto begun = std::chrono::steady_clock::now();
   for (int i = 0; i < 50; ++i) door.come();
@@ -86,7 +86,7 @@ TEST_CASE("silent strangers, talkers of nonsense and those with a wrong secret k
   close(second->socket);
 }
 
-TEST_CASE("more strangers than there are places for make room for who comes later") {
+TEST_CASE("a late stranger displaces an earlier one") {
   Door door(Transport::unix_sockets);
   for (int round = 0; round < 4; ++round) {
     for (int i = 0; i < 200; ++i) door.come();

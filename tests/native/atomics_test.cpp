@@ -18,7 +18,7 @@ std::filesystem::path built(const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("an update, a fence and an exchange without a lock prefix are found in programs linked in each way") {
+TEST_CASE("atomic operations are found in programs linked in each way") {
   for (const std::string name : {"atomics", "atomics_no_pie", "atomics_stripped"}) {
     CAPTURE(name);
     const auto places = find_atomics(built(name));
@@ -39,7 +39,7 @@ TEST_CASE("a program without atomic operations has none, although its padding ex
   CHECK(find_atomics(built("echo")).empty());
 }
 
-TEST_CASE("a place is reported with function, source line and remedy") {
+TEST_CASE("an atomic place has its function, source line and advice") {
   const std::string text = atomics_text(built("atomics"), find_atomics(built("atomics")));
   INFO(text);
   CHECK(contains(text, "has 3 inline atomic operations"));

@@ -32,14 +32,14 @@ TEST_CASE("words 0, 1, 2 and 1023 make 4 words in 2 runs") {
   CHECK(change_between(page, twin) == trace::Change{4, 2});
 }
 
-TEST_CASE("words 63 and 64 are one run, across the boundary of a 64-word block") {
+TEST_CASE("words 63 and 64 are one run across blocks") {
   Page page{};
   const Page twin{};
   page[63] = page[64] = 1;
   CHECK(change_between(page, twin) == trace::Change{2, 1});
 }
 
-TEST_CASE("every second word makes 512 words in 512 runs, and every word 1024 in 1") {
+TEST_CASE("every second word makes 512 runs, every word one") {
   Page page{};
   const Page twin{};
   for (std::size_t i = 0; i < page.size(); i += 2) page[i] = 1;
@@ -55,7 +55,7 @@ TEST_CASE("a word of which one byte changed counts as a word") {
   CHECK(change_between(page, twin) == trace::Change{1, 1});
 }
 
-TEST_CASE("lines of 64 bytes, and the page's ends, are found among the changed words") {
+TEST_CASE("lines of 64 bytes and page ends among the changed words") {
   Page page{};
   const Page twin{};
   const auto lines = [&] {

@@ -75,7 +75,7 @@ TEST_CASE("a page that did not change has no diff") {
   CHECK(!diff.change);
 }
 
-TEST_CASE("a diff of three words in two runs has the size counted by hand") {
+TEST_CASE("a diff of three words in two runs has its size") {
   Pages pages;
   DiffBuffer buffer;
   set_word(pages.page, 0, 1);
@@ -89,7 +89,7 @@ TEST_CASE("a diff of three words in two runs has the size counted by hand") {
   CHECK(pages.home == pages.page);
 }
 
-TEST_CASE("random diffs bring pages home, with the model's size") {
+TEST_CASE("random diffs update the home, renew twins and have model sizes") {
   std::mt19937 random(7);
   for (int round = 0; round < 2000; ++round) {
     Pages pages;
@@ -109,7 +109,7 @@ TEST_CASE("random diffs bring pages home, with the model's size") {
   }
 }
 
-TEST_CASE("both encoders write the format, whatever lies beside the changed words") {
+TEST_CASE("both encodings of a diff write the documented format") {
   const auto encoder = GENERATE(encode_diff, encode_diff_anywhere);
   std::mt19937 random(13);
   for (int round = 0; round < 3000; ++round) {
@@ -139,7 +139,7 @@ TEST_CASE("both encoders write the format, whatever lies beside the changed word
   }
 }
 
-TEST_CASE("a larger page's runs join at its parts, without foreign parts") {
+TEST_CASE("runs that meet between parts of a larger page are one") {
   const auto encoder = GENERATE(encode_diff, encode_diff_anywhere);
   struct alignas(64) Part : Page {};
   using Larger = std::array<Part, 4>;
@@ -167,7 +167,7 @@ TEST_CASE("a larger page's runs join at its parts, without foreign parts") {
   CHECK(static_cast<Page&>(twin[2]) == Page{});
 }
 
-TEST_CASE("64 KiB changed whole are one run, alternating words the most") {
+TEST_CASE("a 64 KiB page has one run or the most possible") {
   const auto encoder = GENERATE(encode_diff, encode_diff_anywhere);
   struct alignas(64) Part : Page {};
   constexpr std::size_t parts = 16, words = parts * words_per_page;
@@ -224,7 +224,7 @@ TEST_CASE("two processes may change different bytes of one word") {
                                                                           static_cast<std::byte>(old)});
 }
 
-TEST_CASE("processes that store the same value leave that value") {
+TEST_CASE("processes that store the same value leave it") {
   const unsigned old = GENERATE(0x00U, 0xffU, 0x5aU);
   const std::size_t length = GENERATE(1U, 2U, 4U, 8U);
   const int writers = GENERATE(2, 3, 4);
@@ -240,7 +240,7 @@ TEST_CASE("processes that store the same value leave that value") {
   CHECK(home == expected);
 }
 
-TEST_CASE("of different stored words the last one stays, unmixed") {
+TEST_CASE("concurrent stores of different words leave the last one whole") {
   std::mt19937 random(17);
   for (int round = 0; round < 5000; ++round) {
     const auto old = round % 3 == 0 ? 0U : round % 3 == 1 ? ~0U : static_cast<std::uint32_t>(random());
@@ -278,7 +278,7 @@ TEST_CASE("a diff by hand: 351 after 101 over -1 stays 351") {
         std::vector{std::byte{0x5f}, std::byte{0x01}, std::byte{0}, std::byte{0}});
 }
 
-TEST_CASE("a word stored whole over another change is reported as torn") {
+TEST_CASE("a word stored over another change beside one's own is reported") {
   Page home = filled_with(0);
   Writer first(home), second(home), third(home);
   first.pages.page[100] = std::byte{1};
@@ -291,7 +291,7 @@ TEST_CASE("a word stored whole over another change is reported as torn") {
   CHECK(std::vector(home.begin() + 100, home.begin() + 103) == std::vector{std::byte{3}, std::byte{0}, std::byte{0}});
 }
 
-TEST_CASE("changes that overlap in all bytes, or none, are not torn") {
+TEST_CASE("changes that overlap fully or not at all report nothing") {
   Page home = filled_with(0);
   Writer first(home), same(home), other(home);
   for (Writer* writer : {&first, &same, &other}) writer->pages.page[100] = std::byte{1};
@@ -302,7 +302,7 @@ TEST_CASE("changes that overlap in all bytes, or none, are not torn") {
   CHECK(!other.torn_in(home));
 }
 
-TEST_CASE("a reader at home sees a change of eight bytes whole") {
+TEST_CASE("an eight-byte variable at home shows whole changes only") {
   // An address takes the place of zeros, and the other way round: none of its bytes but three changes.
   constexpr std::uint64_t address = 0x30000101ea98;
   constexpr std::size_t word = 6;
@@ -331,7 +331,7 @@ TEST_CASE("a reader at home sees a change of eight bytes whole") {
   CHECK(*variable == 0);
 }
 
-TEST_CASE("damaged diffs are recognised, and never write outside of the page") {
+TEST_CASE("damaged diffs are detected and never write outside the page") {
   std::mt19937 random(11);
   int refused = 0;
   for (int round = 0; round < 20000; ++round) {

@@ -80,7 +80,7 @@ void pass_on(std::uint32_t process, OrderedTurn turn, std::uint64_t next) {
   pass_turn(ProcessId{process}, {.kind = WireKind::ordered_pass, .bytes = sizeof turn, .value = next}, payload);
 }
 
-TEST_CASE("a lock goes to the longest waiter, and remote grants are counted") {
+TEST_CASE("a lock goes to its longest waiter, and remote grants count") {
   const Handlers handlers;
   const std::uint64_t counted = served.messages_by_kind[static_cast<std::size_t>(MessageKind::lock_grant)];
   const Head wanted{.kind = WireKind::lock_request, .address = 10};
@@ -99,7 +99,7 @@ TEST_CASE("a lock goes to the longest waiter, and remote grants are counted") {
   CHECK(served.messages_by_kind[static_cast<std::size_t>(MessageKind::lock_grant)] - counted == 3);
 }
 
-TEST_CASE("ordered regions come in the order of turns, not of requests") {
+TEST_CASE("ordered regions come in the order of their turns") {
   const Handlers handlers;
   want_turn(1, {7, 4}, 11);
   want_turn(2, {7, 0}, 11);
@@ -113,7 +113,7 @@ TEST_CASE("ordered regions come in the order of turns, not of requests") {
   CHECK(take_answers() == Answers{{2, WireKind::done}, {1, WireKind::done}});
 }
 
-TEST_CASE("a flag's waiter goes on at its count, and later constructs count anew") {
+TEST_CASE("a flag's waiter goes on at its count, later flags restart") {
   const Handlers handlers;
   const auto flag = [](std::uint64_t construct, std::uint64_t value) {
     return Head{.kind = WireKind::flag_wait, .address = flag_number(construct, 5), .value = value};
@@ -134,7 +134,7 @@ TEST_CASE("a flag's waiter goes on at its count, and later constructs count anew
   CHECK(take_answers() == Answers{{3, WireKind::lock_grant}});
 }
 
-TEST_CASE("a barrier answers this process last, and dismisses after the end") {
+TEST_CASE("a barrier ends with the team, latecomers are dismissed") {
   const Handlers handlers;
   set_team(3);
   arrive(ProcessId{0});
@@ -153,7 +153,7 @@ TEST_CASE("a barrier answers this process last, and dismisses after the end") {
   CHECK(are_all_dismissed());
 }
 
-TEST_CASE("exit functions run process by process, and all stay to the end") {
+TEST_CASE("exit functions run one process after another") {
   const Handlers handlers;
   set_team(1);
   CHECK_FALSE(others_have_exit_functions());
@@ -197,7 +197,7 @@ void divides(std::uint32_t process, std::uint64_t key, GangDivision how) {
   note_division(ProcessId{process}, {.kind = WireKind::gang_divided, .bytes = sizeof how, .address = key}, payload);
 }
 
-TEST_CASE("a gang's barrier waits for its members only, this process last") {
+TEST_CASE("a gang's barrier ends when its members are there") {
   const Handlers handlers;
   arrive_in_gang(ProcessId{0}, at_gang(71, 2));
   arrive_in_gang(ProcessId{1}, at_gang(73, 2));
@@ -210,13 +210,13 @@ TEST_CASE("a gang's barrier waits for its members only, this process last") {
   CHECK_THROWS_WITH(leave_gang(at_gang(73, 2)), ContainsSubstring("leaves it while another waits"));
 }
 
-TEST_CASE("a barrier of a gang that another has left ends the run") {
+TEST_CASE("a process at the barrier of a deserted gang ends it") {
   const Handlers handlers;
   leave_gang(at_gang(81, 3));
   CHECK_THROWS_WITH(arrive_in_gang(ProcessId{2}, at_gang(81, 3)), ContainsSubstring("the same barriers"));
 }
 
-TEST_CASE("members that divide a team differently end the run") {
+TEST_CASE("a team divided in different ways ends the run") {
   const Handlers handlers;
   const char* const said = "divide it in different ways";
   set_team(3);

@@ -35,12 +35,12 @@ void check_refused(const Outcome& outcome, int status, const std::string& line) 
 
 }  // namespace
 
-TEST_CASE("a program that is killed by a signal ends the run with 1 and leaves no file") {
+TEST_CASE("a program killed by a signal leaves status 1 and no file") {
   check_refused(trace_outcome({program("ending"), "crash"}), 1, "killed by signal 11");
   check_refused(trace_outcome({program("ending"), "abort"}), 1, "killed by signal 6");
 }
 
-TEST_CASE("a program's status 3 is in its trace, and the run's 1") {
+TEST_CASE("a program's own status 3 is in its trace") {
   const TemporaryFolder folder;
   const CommandResult result = run_command(tracing(2, folder / "t.trace", {program("ending"), "status"}));
   CHECK(result.status == 1);
@@ -53,11 +53,11 @@ TEST_CASE("a deadlock ends with 1, and says what each thread waits for") {
                 "thread 0 waits at a barrier; thread 1 waits for a lock held by thread 0");
 }
 
-TEST_CASE("a program that differs from run to run ends with 1, and the error says where") {
+TEST_CASE("a program that differs between runs is refused with the place") {
   check_refused(trace_outcome({program("ending"), "random"}), 1, "differs from pass 1: thread 0");
 }
 
-TEST_CASE("own threads, exec and use after free end the run with 1") {
+TEST_CASE("own threads, exec and uses of freed memory give status 1") {
   check_refused(trace_outcome({program("ending"), "thread"}), 1, "pthread_create");
   check_refused(trace_outcome({program("ending"), "thread of C11"}), 1, "a thread that OpenMP did not start");
   check_refused(trace_outcome({program("ending"), "exec"}), 1, "exec");
@@ -65,7 +65,7 @@ TEST_CASE("own threads, exec and use after free end the run with 1") {
   check_refused(trace_outcome({program("ending"), "fork_shared"}), 1, "mmap with MAP_SHARED");
 }
 
-TEST_CASE("a program that cannot be traced is refused with 2 before it runs") {
+TEST_CASE("an untraceable program is refused with 2 before it runs") {
   check_refused(trace_outcome({program("no_openmp")}), 2, "does not use OpenMP");
   check_refused(trace_outcome({program("static_program")}), 2, "statically linked");
   check_refused(trace_outcome({"/nowhere/program"}), 2, "/nowhere/program: the program cannot be found");
@@ -96,7 +96,7 @@ TEST_CASE("bad usage is refused with 2") {
   CHECK(status({"dump", program("ending")}) == 2);
 }
 
-TEST_CASE("a bad number is reported with its option and range") {
+TEST_CASE("an impossible option value is refused with the possible ones") {
   const std::string command = std::string(SDSM_BINARY_DIR) + "/sdsm-trace";
   const auto check = [&](const std::string& option, const std::string& value, const std::string& range) {
     std::vector<std::string> arguments{command, "-o", "/nowhere/x", "-n", "2"};
@@ -114,7 +114,7 @@ TEST_CASE("a bad number is reported with its option and range") {
   }
 }
 
-TEST_CASE("a trace that cannot be written is refused with 2 before the program runs") {
+TEST_CASE("an unwritable trace is refused with 2 before the program runs") {
   const TemporaryFolder folder;
   const std::string folders = folder / "";
   std::filesystem::create_symlink("circle", folder / "circle");
@@ -134,7 +134,7 @@ TEST_CASE("a trace that cannot be written is refused with 2 before the program r
   }
 }
 
-TEST_CASE("a trace never replaces the program, its input or its arguments") {
+TEST_CASE("a trace never overwrites the program, its input or its arguments") {
   const TemporaryFolder folder;
   const std::filesystem::path copy = folder / "program", link = folder / "link", part = folder / "a.part";
   std::filesystem::copy_file(program("ending"), copy);
@@ -176,7 +176,7 @@ TEST_CASE("a trace never replaces the program, its input or its arguments") {
   CHECK(run_command(tracing(2, trace, {program("ending"), "shell"})).status == 0);
 }
 
-TEST_CASE("endless spinning is no deadlock, and Ctrl-C leaves no trace") {
+TEST_CASE("an endless spin is no deadlock, Ctrl-C leaves no trace") {
   const TemporaryFolder folder;
   std::vector<std::string> command{"/usr/bin/timeout", "--preserve-status", "-s", "INT", "3"};
   for (const std::string& word : tracing(2, folder / "t.trace", {program("spin"), "forever"})) command.push_back(word);
@@ -208,7 +208,7 @@ TEST_CASE("bad usage is reported with what to type instead") {
   CHECK(help.output.find("Example") != std::string::npos);
 }
 
-TEST_CASE("larger teams than asked for are reported, with a remedy") {
+TEST_CASE("larger teams than asked for are reported with their limit") {
   const TemporaryFolder folder;
   const CommandResult larger = run_command(tracing(2, folder / "t.trace", {program("ending"), "team"}));
   INFO(larger.errors);
@@ -221,7 +221,7 @@ TEST_CASE("larger teams than asked for are reported, with a remedy") {
   CHECK(read_trace(folder / "t.trace").header.threads == 2);
 }
 
-TEST_CASE("info finds damage in what it does not print, and writes to devices as they are") {
+TEST_CASE("info finds damage in unprinted parts and writes to devices") {
   const TemporaryFolder folder;
   const std::string command = std::string(SDSM_BINARY_DIR) + "/sdsm-trace", trace = (folder / "t.trace").string();
   REQUIRE(run_command(tracing(2, trace, {program("ending"), "shell"})).status == 0);
@@ -248,7 +248,7 @@ TEST_CASE("info finds damage in what it does not print, and writes to devices as
   CHECK(damaged.errors.starts_with("sdsm: " + trace + ": byte 16: "));
 }
 
-TEST_CASE("a trace whose name is a link to nothing yet is made where the link leads") {
+TEST_CASE("a trace is made where a dangling link points") {
   const TemporaryFolder folder;
   std::filesystem::create_symlink("target.trace", folder / "t.trace");
   REQUIRE(run_command(tracing(2, folder / "t.trace", {program("ending"), "shell"})).status == 0);
@@ -279,7 +279,7 @@ TEST_CASE("a forked child runs on untraced, and the parent's trace is whole") {
   CHECK(trace_of("ending", 2, {"fork"}).events(1).back() == trace::EventKind::end);
 }
 
-TEST_CASE("with closed standard streams the trace is whole, and holds nothing of the program's output") {
+TEST_CASE("closed standard streams leave the trace whole") {
   for (const std::string closed : {"<&- >&-", "1>&- 2>&-", "<&- 1>&- 2>&-", "2>&-"}) {
     CAPTURE(closed);
     const TemporaryFolder folder;
@@ -292,7 +292,7 @@ TEST_CASE("with closed standard streams the trace is whole, and holds nothing of
   }
 }
 
-TEST_CASE("a low limit of open files is reported, with what to do") {
+TEST_CASE("a low limit of open files is reported with advice") {
   const TemporaryFolder folder;
   const CommandResult result =
       run_with("ulimit -n 20; exec \"$@\"", tracing(2, folder / "t.trace", {program("ending")}));

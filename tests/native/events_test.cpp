@@ -32,7 +32,7 @@ std::size_t count_of(const std::vector<Event>& events, EventKind kind) {
 
 }  // namespace
 
-TEST_CASE("each construct's events of two threads are in their places") {
+TEST_CASE("two threads pass each directive with its events in order") {
   const TraceContent trace = trace_of("constructs", 2);
   const auto barrier = Event{EventKind::barrier, 0, 0, 2};
   for (std::uint32_t thread = 0; thread < 2; ++thread) {
@@ -90,14 +90,14 @@ TEST_CASE("chunks together hold every iteration, and each thread's last is empty
   CHECK(singles == 1);
 }
 
-TEST_CASE("the initial thread's clock reads bound the region, and every thread ends with `end`") {
+TEST_CASE("the initial thread's clock reads bound the measured region") {
   const TraceContent trace = trace_of("constructs", 2);
   CHECK(trace.events(0).front() == EventKind::clock);
   CHECK(trace.events(0)[trace.events(0).size() - 2] == EventKind::clock);
   for (std::uint32_t thread = 0; thread < 2; ++thread) CHECK(trace.events(thread).back() == EventKind::end);
 }
 
-TEST_CASE("1024 threads meet a single, a lock, two barriers and the join") {
+TEST_CASE("1024 threads meet a single, a lock, barriers and the join") {
   const TraceContent trace = trace_of("many", 1024);
   REQUIRE(trace.header.threads == 1024);
   std::uint64_t executed = 0;
@@ -110,7 +110,7 @@ TEST_CASE("1024 threads meet a single, a lock, two barriers and the join") {
   CHECK(executed == 1);
 }
 
-TEST_CASE("waiting for a flag without a flush is an event") {
+TEST_CASE("a flag's wait without flush is an event for its setter") {
   const TraceContent trace = trace_of("spin", 2);
   // The flag is set before thread 1's second event begins: the join.
   CHECK(events_of(trace.in_region(0, 0)) == std::vector<Event>{{EventKind::spin, 0, 1, 2}, {EventKind::join, 0, 0, 2}});
@@ -118,7 +118,7 @@ TEST_CASE("waiting for a flag without a flush is an event") {
   CHECK(trace.header.unseen.empty());
 }
 
-TEST_CASE("on a terminal passes show their progress in events") {
+TEST_CASE("a terminal shows each pass's progress") {
   const TemporaryFolder folder;
   std::vector<std::string> command = tracing(2, folder / "t.trace", {program("flag_pipeline"), "20000"});
   std::erase(command, "--quiet");
@@ -130,7 +130,7 @@ TEST_CASE("on a terminal passes show their progress in events") {
   CHECK(result.output.find(" % of ") != std::string::npos);
 }
 
-TEST_CASE("thousands of waits for flags take seconds, each an event") {
+TEST_CASE("thousands of acquire waits take seconds and are events each") {
   constexpr std::uint64_t turns = 1000;  // of each thread: 400 s a pass, if the watchdog had to find each wait
   for (const auto& [threads, way] : {std::pair{2U, ""}, {4U, ""}, {2U, "calls"}, {4U, "calls"}}) {
     CAPTURE(threads, way);
@@ -152,7 +152,7 @@ TEST_CASE("thousands of waits for flags take seconds, each an event") {
   }
 }
 
-TEST_CASE("inline atomic operations are events with their place and what they changed, and so are fences") {
+TEST_CASE("inline atomic operations and fences are events with their places") {
   const TraceContent trace = trace_of("atomics", 2);
   for (std::uint32_t thread = 0; thread < 2; ++thread) {
     const std::vector<Event> events = events_of(trace.in_region(thread, 0));
@@ -169,7 +169,7 @@ TEST_CASE("inline atomic operations are events with their place and what they ch
   }
 }
 
-TEST_CASE("memory that the program maps is counted, as it is not in the trace") {
+TEST_CASE("mapped memory is counted") {
   const TraceContent trace = trace_of("unseen", 3);
   CHECK(trace.header.unseen == std::vector<trace::UnseenCall>{{"mmap", 1, 12'288}, {"mremap", 1, 12'288}});
   // A mutex is a lock; three have come to the barrier when it opens.
@@ -184,7 +184,7 @@ TEST_CASE("memory that the program maps is counted, as it is not in the trace") 
   CHECK(trace_of("pages", 2).header.unseen.empty());
 }
 
-TEST_CASE("an update by compare-and-exchange is one operation, however many threads come to it at once") {
+TEST_CASE("a compare-and-exchange update is one operation on any team") {
   for (const std::uint32_t threads : {2U, 7U}) {
     CAPTURE(threads);
     const TraceContent trace = trace_of("updates", threads);
@@ -207,7 +207,7 @@ TEST_CASE("an update by compare-and-exchange is one operation, however many thre
   }
 }
 
-TEST_CASE("an update compares with its load, a program's own lock does not") {
+TEST_CASE("a compare event holds its expected value only where it decides") {
   const TraceContent trace = trace_of("updates", 7);
   std::uint64_t updates = 0, compared = 0, of_lock = 0, compared_by_lock = 0;
   for (std::uint32_t thread = 0; thread < 7; ++thread) {
@@ -226,7 +226,7 @@ TEST_CASE("an update compares with its load, a program's own lock does not") {
   CHECK(compared_by_lock == 0);
 }
 
-TEST_CASE("a compare that fails is an event of its own before one by another instruction") {
+TEST_CASE("a failed compare is an event before another instruction's") {
   const TraceContent trace = trace_of("updates", 3);
   for (std::uint32_t thread = 0; thread < 3; ++thread) {
     std::size_t failed = 0, done = 0;
@@ -239,7 +239,7 @@ TEST_CASE("a compare that fails is an event of its own before one by another ins
   }
 }
 
-TEST_CASE("with --lines each touch has its instruction in the program's file, else none has") {
+TEST_CASE("with --lines each touch has its instruction, else none") {
   const TemporaryFolder folder;
   std::vector<std::string> command = tracing(1, folder / "t.trace", {program("pages")});
   CHECK(run_command(command).status == 0);
@@ -270,7 +270,7 @@ TEST_CASE("with --lines each touch has its instruction in the program's file, el
   }
 }
 
-TEST_CASE("looking up who called touches nothing: with --lines a program touches the same pages as without") {
+TEST_CASE("looking up callers touches no further pages") {
   const TemporaryFolder folder;
   std::vector<std::string> command = tracing(4, folder / "t.trace", {program("unwound")});
   REQUIRE(run_command(command).status == 0);

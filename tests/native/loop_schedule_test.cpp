@@ -20,19 +20,19 @@ LoopBounds loop_of(std::uint64_t iterations, Schedule schedule, std::uint64_t ch
 
 }  // namespace
 
-TEST_CASE("a loop from 0 below 10 in steps of 3 has the 4 iterations 0, 3, 6, 9") {
+TEST_CASE("a loop from 0 below 10 by 3: 0, 3, 6, 9") {
   CHECK(iterations_of(0, 10, 3) == 4);
   CHECK(iterations_of(0, 9, 3) == 3);
   CHECK(iterations_of(5, 5, 1) == 0);
   CHECK(iterations_of(6, 5, 1) == 0);
 }
 
-TEST_CASE("a loop down from 10 above 0 in steps of -4 has the 3 iterations 10, 6, 2") {
+TEST_CASE("a loop from 10 above 0 by -4: 10, 6, 2") {
   CHECK(iterations_of(10, 0, -4) == 3);
   CHECK(iterations_of(0, 10, -4) == 0);
 }
 
-TEST_CASE("the widest signed loop has 2^64 - 1 iterations, without overflow on the way") {
+TEST_CASE("the widest signed loop has 2^64 - 1 iterations without overflow") {
   const auto least = std::numeric_limits<std::int64_t>::min();
   const auto most = std::numeric_limits<std::int64_t>::max();
   CHECK(iterations_of(least, most, 1) == std::numeric_limits<std::uint64_t>::max());
@@ -40,7 +40,7 @@ TEST_CASE("the widest signed loop has 2^64 - 1 iterations, without overflow on t
   CHECK(iterations_of(most, least, least) == 2);
 }
 
-TEST_CASE("an unsigned loop down from 2^64 - 1 above 2^64 - 8 in steps of -3 has 3 iterations") {
+TEST_CASE("an unsigned loop down from 2^64 - 1 has 3 iterations") {
   const std::uint64_t top = std::numeric_limits<std::uint64_t>::max();
   CHECK(iterations_of(false, top, top - 7, std::uint64_t{0} - 3) == 3);
   CHECK(iterations_of(true, top - 7, top, 3) == 3);
@@ -58,7 +58,7 @@ TEST_CASE("static shares 10 iterations over 4 threads as 3, 3, 2, 2") {
   }
 }
 
-TEST_CASE("static, 3 deals chunks of 3 round") {
+TEST_CASE("static, 3 deals thread 1 of 2 the iterations 3..5 and 9") {
   const LoopBounds loop = loop_of(10, Schedule::static_, 3);
   CHECK(static_chunk(loop, 1, 2, 0).first == 3);
   CHECK(static_chunk(loop, 1, 2, 0).count == 3);
@@ -68,7 +68,7 @@ TEST_CASE("static, 3 deals chunks of 3 round") {
   CHECK(static_chunk(loop, 0, 2, 1).first == 6);
 }
 
-TEST_CASE("guided, 2 hands out a quarter of the rest, at least 2") {
+TEST_CASE("guided, 2 hands out a quarter of what is left") {
   const LoopBounds loop = loop_of(20, Schedule::guided, 2);
   std::vector<std::uint64_t> counts;
   for (std::uint64_t taken = 0;;) {
@@ -80,7 +80,7 @@ TEST_CASE("guided, 2 hands out a quarter of the rest, at least 2") {
   CHECK(counts == std::vector<std::uint64_t>{5, 4, 3, 2, 2, 2, 2});
 }
 
-TEST_CASE("dynamic hands out chunks of 1, dynamic, 4 of 4") {
+TEST_CASE("dynamic hands out single iterations, dynamic, 4 the last 2") {
   CHECK(shared_chunk(loop_of(10, Schedule::dynamic, 0), 3, 4).count == 1);
   CHECK(shared_chunk(loop_of(10, Schedule::dynamic, 4), 8, 4).count == 2);
   CHECK(shared_chunk(loop_of(10, Schedule::dynamic, 4), 10, 4).count == 0);

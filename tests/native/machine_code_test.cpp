@@ -279,7 +279,7 @@ class Sample {
 
 }  // namespace
 
-TEST_CASE("instructions of whole libraries are as long, and lock as often, as a disassembler says") {
+TEST_CASE("instruction lengths and locks agree with a disassembler") {
   Comparison comparison;
   REQUIRE(cs_open(CS_ARCH_X86, CS_MODE_64, &comparison.capstone) == CS_ERR_OK);
   cs_option(comparison.capstone, CS_OPT_DETAIL, CS_OPT_ON);

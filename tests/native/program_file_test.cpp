@@ -31,7 +31,7 @@ std::string own_program() {
 
 }  // namespace
 
-TEST_CASE("a script, a text and a program without OpenMP are each refused for what they are") {
+TEST_CASE("scripts, texts and programs without OpenMP are refused by reason") {
   CHECK(refusal_of(TemporaryFile("#!/bin/sh\nexit 0\n").path()).find("a script") != std::string::npos);
   CHECK(refusal_of(TemporaryFile("hello").path()).find("not a program for Linux") != std::string::npos);
   CHECK(refusal_of(TemporaryFile("").path()).find("not a program for Linux") != std::string::npos);
@@ -44,7 +44,7 @@ TEST_CASE("a program for another processor is refused") {
   CHECK(refusal_of(TemporaryFile(program).path()).find("not an x86-64 program") != std::string::npos);
 }
 
-TEST_CASE("a program file that is cut off anywhere is refused, and reading it crashes nothing") {
+TEST_CASE("a truncated program file is refused without a crash") {
   const std::string program = own_program();
   for (std::size_t size = 1; size < program.size(); size = size * 3 / 2 + 1) {
     CAPTURE(size);
@@ -74,7 +74,7 @@ TEST_CASE("a set-user-id program is refused before it is looked into") {
   CHECK(refusal_of(file.path()).find("rights of its own") != std::string::npos);
 }
 
-TEST_CASE("a program that is missing, a folder or not executable is refused with its name") {
+TEST_CASE("a missing, unexecutable or folder program is refused by name") {
   const auto says = [](const std::string& name, const std::string& what) {
     try {
       find_program(name);

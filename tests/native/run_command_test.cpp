@@ -86,7 +86,7 @@ void check_failure_on_hosts(const std::string& plan, const std::string& text, co
 
 }  // namespace
 
-TEST_CASE("a run ends with 0: the program's output and input are its own, the report goes to stderr") {
+TEST_CASE("a run has the program's input and output, its report on stderr") {
   const CommandResult result = run("", {"-n", "4", "--threads-per-node", "2"}, {echo, "cat", "a b"}, "some\ninput\n");
   INFO(result.errors);
   CHECK(result.status == 0);
@@ -96,7 +96,7 @@ TEST_CASE("a run ends with 0: the program's output and input are its own, the re
   CHECK(result.errors.find("WROH") == std::string::npos);
 }
 
-TEST_CASE("on several hosts, too, output and input are the program's own, and its status is said") {
+TEST_CASE("runs on several hosts keep the program's streams and status") {
   std::vector<std::string> options = on_hosts;
   options.insert(options.end(), {"-n", "4", "--nodes", "4"});
   const std::string input(300000, 'x');  // more than pipes hold
@@ -145,7 +145,7 @@ TEST_CASE("a quiet run says nothing of its own") {
   CHECK(result.errors.empty());
 }
 
-TEST_CASE("the program inherits only the control socket and the node's memory") {
+TEST_CASE("a program inherits the control socket and shared memory only") {
   // Beside what this test has from where it was started.
   setenv("OMP_NUM_THREADS", "2", 1);
   const auto numbers = [](const std::string& output) {
@@ -161,7 +161,7 @@ TEST_CASE("the program inherits only the control socket and the node's memory") 
   CHECK(numbers(run("", {"-n", "120", "-q"}, {echo, "files"}).output) == expected);
 }
 
-TEST_CASE("the program's own status other than 0 ends the run with 1, and is said") {
+TEST_CASE("a program's nonzero status ends the run with 1") {
   const TemporaryFolder out;
   const CommandResult result = run("", {"-n", "2", "-q", "--json", (out / "r.json").string()}, {echo, "status", "7"});
   CHECK(result.status == 1);
@@ -169,7 +169,7 @@ TEST_CASE("the program's own status other than 0 ends the run with 1, and is sai
   CHECK(out.is_empty());
 }
 
-TEST_CASE("a process's death ends the run at each stage, with its cause") {
+TEST_CASE("a process that dies at any stage ends the run by name") {
   for (const std::string stage : {"listening", "connected", "go"}) {
     const std::string when = stage == "go" ? "" : " before the program began";
     check_failure(stage + " kill 2", "process 2 on node 1 was killed by signal 9 (Killed)" + when);
@@ -182,14 +182,14 @@ TEST_CASE("a process's death ends the run at each stage, with its cause") {
   check_failure("go exec 1", "process 1 on node 0 ended with status 0 and no word");
 }
 
-TEST_CASE("a process that hangs ends the run, and the line says at what") {
+TEST_CASE("a process that hangs ends the run with its place") {
   check_failure("start hang 0", "has not reported within 3 s of its start", "3");
   check_failure("listening hang 1", "process 1 on node 0 has not reported within 3 s of its start", "3");
   check_failure("connected hang 1", "process 1 on node 0 has not connected to the others within 3 s", "3");
   check_failure("go hang 0", "process 0 on node 0 has not answered for 3 s", "3");
 }
 
-TEST_CASE("a process that goes on when the program has ended ends the run") {
+TEST_CASE("a process that outlives the program ends the run") {
   const CommandResult result = run("go stay 1", {"-n", "2", "--timeout", "1"}, {echo});
   CHECK(result.status == 1);
   CHECK(result.errors.find("process 1 on node 1 has not ended within 1 s of") != std::string::npos);
@@ -201,7 +201,7 @@ TEST_CASE("what a process says of its failure is said on") {
   }
 }
 
-TEST_CASE("a death is the cause of lost connections, whichever is reported first") {
+TEST_CASE("a death is reported as the cause of lost connections") {
   for (const std::string stage : {"listening", "connected", "go"}) {
     check_failure(stage + " lost 0", "process 1 on node 0 was killed by signal 9 (Killed)");
   }
@@ -216,7 +216,7 @@ TEST_CASE("nonsense on the control socket ends the run") {
   }
 }
 
-TEST_CASE("on several hosts a failure is reported with its host") {
+TEST_CASE("on several hosts a failure names its host and ends all") {
   const std::string second = "process 2 on node 1 (host b)";
   for (const std::string stage : {"listening", "connected", "go"}) {
     const std::string when = stage == "go" ? "" : " before the program began";
@@ -239,7 +239,7 @@ TEST_CASE("what a dying program has left behind dies with the run") {
   check_failure("go orphan 1", "process 1 on node 0 was killed by signal 9 (Killed)");
 }
 
-TEST_CASE("a repeated run that fails ends, though nobody reads what its input pipe holds") {
+TEST_CASE("a failing repeated run ends with unread piped input") {
   setenv("FAKE_RUN", "go kill 1", 1);
   // The clock only ends a command that hangs.
   const CommandResult result = sdsm::tests::run_command(
@@ -249,7 +249,7 @@ TEST_CASE("a repeated run that fails ends, though nobody reads what its input pi
   CHECK(result.errors.find("was killed by signal 9") != std::string::npos);
 }
 
-TEST_CASE("unwritable stderr or results are a failure") {
+TEST_CASE("unprintable results and failures are failures") {
   setenv("FAKE_RUN", "go kill 1", 1);
   for (const std::string errors : {"2>&-", "2>/dev/full"}) {
     CHECK(sdsm::tests::run_with("exec \"$@\" " + errors, {command, "-n", "2", "--", echo}).status == 1);
@@ -316,7 +316,7 @@ TEST_CASE("a host that lacks something is named, with what it lacks") {
   failed("exec 0< /dev/null", "ended with status 1 before the processes were started");
 }
 
-TEST_CASE("an address that a host or this machine does not have is named") {
+TEST_CASE("an address that is not the host's is refused by name") {
   const auto failed = [&](const std::vector<std::string>& options, const std::string& text) {
     std::vector<std::string> all{"--launcher", "env"};
     all.insert(all.end(), options.begin(), options.end());
@@ -330,7 +330,7 @@ TEST_CASE("an address that a host or this machine does not have is named") {
   failed({"--hosts", "a,b=192.0.2.1"}, "host b: the launcher cannot be reached");
 }
 
-TEST_CASE("an address of all or of many machines is none to listen at") {
+TEST_CASE("multicast and wildcard addresses are refused for listening") {
   for (const std::string address : {"0.0.0.0", "224.0.0.1", "255.255.255.255"}) {
     for (const std::vector<std::string>& options : {std::vector<std::string>{"--hosts", "a,b", "--listen", address},
                                                     std::vector<std::string>{"--hosts", "a,b=" + address}}) {
@@ -342,7 +342,7 @@ TEST_CASE("an address of all or of many machines is none to listen at") {
   }
 }
 
-TEST_CASE("a program with inline atomic operations is refused with 2 if the user wants that") {
+TEST_CASE("inline atomic operations are refused with 2 on request") {
   const CommandResult refused = run("", {"-n", "2", "--atomics", "refuse"}, {folder + "/atomics"});
   INFO(refused.errors);
   CHECK(refused.status == 2);
@@ -447,7 +447,7 @@ TEST_CASE("the help says how to use the command") {
   CHECK(result.output.find("--agent") == std::string::npos);
 }
 
-TEST_CASE("results are written as JSON, of all runs and of the median one") {
+TEST_CASE("results are JSON of all runs and of the median") {
   const TemporaryFolder files;
   const CommandResult result = run(
       "", {"-n", "2", "--repeat", "3", "--placement", "block", "--transport", "tcp", "--json", (files / "r").string()},

@@ -3,7 +3,7 @@
 
 using namespace sdsm::gomp;
 
-TEST_CASE("OMP_SCHEDULE=dynamic is dynamic with chunks of 1, and static has no chunk size") {
+TEST_CASE("OMP_SCHEDULE=dynamic has chunks of 1, static no chunk size") {
   ControlVariables variables;
   REQUIRE(parse_schedule("static", variables));
   CHECK(variables.schedule == RunSchedule::static_);
@@ -13,7 +13,7 @@ TEST_CASE("OMP_SCHEDULE=dynamic is dynamic with chunks of 1, and static has no c
   CHECK(variables.chunk == 1);
 }
 
-TEST_CASE("a schedule may have blanks, any case, a modifier and a chunk size") {
+TEST_CASE("a schedule may have blanks, any case, modifier and chunk") {
   ControlVariables variables;
   REQUIRE(parse_schedule("  NonMonotonic : Guided , 16 ", variables));
   CHECK(variables.schedule == RunSchedule::guided);
@@ -34,7 +34,7 @@ TEST_CASE("what is no schedule is refused and changes nothing") {
   }
 }
 
-TEST_CASE("OMP_NUM_THREADS is a number or a list, of which the first counts, and 0 stands for neither") {
+TEST_CASE("OMP_NUM_THREADS is a number or list, 0 is neither") {
   CHECK(parse_threads("8") == 8);
   CHECK(parse_threads(" 4 , 2") == 4);
   CHECK(parse_threads("0") == 0);

@@ -26,7 +26,7 @@ namespace {
 
 #define STORES_SHORT(name) sdsm::program::stores_short_variables(name, static_cast<std::size_t>(name##_end - name))
 
-TEST_CASE("Moves of one or two bytes to memory are found, and unknown code counts") {
+TEST_CASE("short stores are found, and unknown code counts as them") {
   CHECK(STORES_SHORT(stores_byte));
   CHECK(STORES_SHORT(stores_number));
   CHECK(STORES_SHORT(stores_half));

@@ -24,7 +24,7 @@ struct Interrupted final : trace_command::StreamHandler {
 
 }  // namespace
 
-TEST_CASE("an interruption is noticed while records are worked on") {
+TEST_CASE("an interruption during records is handled without cutting waits short") {
   constexpr int heard = 7;
   // In a process of its own, as an interruption stays.
   const pid_t child = fork();

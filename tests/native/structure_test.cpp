@@ -34,7 +34,7 @@ TEST_CASE("an interval's compute time is the least of all passes") {
   CHECK(structure.least_compute_ns(0, 0) == 80);
 }
 
-TEST_CASE("a pass that differs is an error that names pass, thread, interval and both events") {
+TEST_CASE("a differing pass is an error with pass, thread and interval") {
   Structure structure;
   structure.add(0, barrier, 1);
   structure.add(1, barrier, 1);
@@ -53,7 +53,7 @@ TEST_CASE("more intervals, fewer intervals and another thread are each found") {
         std::string::npos);
 }
 
-TEST_CASE("a thread that waited when the program ended matches itself in a later pass") {
+TEST_CASE("a thread waiting at the program's end matches a later pass") {
   Structure structure;
   structure.add(1, barrier, 1);
   structure.cut(1);

@@ -14,23 +14,23 @@ Places places(std::uint64_t elapsed_ns, std::uint64_t compute_ns, const Times& t
 
 }  // namespace
 
-TEST_CASE("free faults leave a touch where its time is") {
+TEST_CASE("free faults: a touch at half of the time is 128") {
   CHECK(places(1000, 1000, {500}) == Places{128});
   CHECK(places(1000, 1000, {1000}) == Places{255});
   CHECK(places(1000, 1000, {0}) == Places{0});
 }
 
-TEST_CASE("four touches after equal computing are evenly spaced") {
+TEST_CASE("touches after equal compute and faults are at 51, 102, 153, 204") {
   // Five equal shares of compute: 256 / 5 = 51.2. The fault is what the stopwatch shows beyond 1280 ns, per touch.
   CHECK(places(1680, 1280, {356, 712, 1068, 1424}) == Places{51, 102, 153, 204});
 }
 
-TEST_CASE("three touches in quick succession before a long computation are all at its start") {
+TEST_CASE("three early touches before a long computation are at its start") {
   // Faults of 3000 ns with hardly anything between them, then 1 ms: 10 / 1,000,030 of 256 is 0.
   CHECK(places(1'009'030, 1'000'030, {3010, 6020, 9030}) == Places{0, 0, 0});
 }
 
-TEST_CASE("with costly faults an interrupt moves a touch by 16/256 at most") {
+TEST_CASE("one interrupt moves a touch by at most 16 of 256") {
   Times times;
   std::uint64_t now = 0;
   for (unsigned i = 0; i < 255; ++i) {
@@ -50,7 +50,7 @@ TEST_CASE("places never go back, whatever the clocks say") {
   for (std::size_t i = 1; i < found.size(); ++i) CHECK(found[i] >= found[i - 1]);
 }
 
-TEST_CASE("an interval without compute time has places too") {
+TEST_CASE("intervals without compute or slower untracked have places too") {
   CHECK(places(800, 1000, {200, 400}) == Places{64, 128});
   CHECK(places(800, 0, {200, 400}) == Places{0, 0});
   CHECK(places(0, 1000, {0, 0}) == Places{0, 0});

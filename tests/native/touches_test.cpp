@@ -31,7 +31,7 @@ const trace::Region& region_named(const TraceContent& trace, std::string_view st
 
 }  // namespace
 
-TEST_CASE("4 threads write 3 words each, then read their neighbour's page") {
+TEST_CASE("4 threads write own pages and read their neighbours' after barriers") {
   const TraceContent trace = trace_of("pages", 4);
   for (std::uint32_t thread = 0; thread < 4; ++thread) {
     const auto steps = trace.in_region(thread, 0);
@@ -45,14 +45,14 @@ TEST_CASE("4 threads write 3 words each, then read their neighbour's page") {
   }
 }
 
-TEST_CASE("one thread alone reads and writes the same pages, with a barrier and a join of 1") {
+TEST_CASE("one thread alone touches the same pages") {
   const auto steps = trace_of("pages", 1).in_region(0, 0);
   REQUIRE(steps.size() == 2);
   CHECK(steps[0].end == trace::Event{EventKind::barrier, 0, 0, 1});
   CHECK(steps[1].touches.size() == 2);
 }
 
-TEST_CASE("three pages written downwards have 1023 words in a run each") {
+TEST_CASE("pages written downwards keep their order, new blocks are regions") {
   const TraceContent trace = trace_of("heap", 2);
   const Step& first = trace.threads[0][0];
   CHECK(first.end.kind == EventKind::fork);
@@ -79,7 +79,7 @@ TEST_CASE("a block that grows by elements is moved a few times") {
   CHECK(std::count_if(trace.regions.begin(), trace.regions.end(), is_block) <= 16);
 }
 
-TEST_CASE("a thread's own stack is never traced, others' writes are") {
+TEST_CASE("own stacks are not traced, other threads' words are") {
   const TraceContent trace = trace_of("stack", 2);
   std::vector<PageTouch> by_0;
   std::vector<PageTouch> by_1;
@@ -105,7 +105,7 @@ TEST_CASE("a thread's own stack is never traced, others' writes are") {
   CHECK(std::ranges::count(steps, trace::EventKind::atomic, [](const Step& step) { return step.end.kind; }) == 1);
 }
 
-TEST_CASE("inside each critical section the counter's page is read and written anew, 1 word of it") {
+TEST_CASE("a critical section reads and writes its counter's page anew") {
   const TraceContent trace = trace_of("critical", 3);
   for (std::uint32_t thread = 0; thread < 3; ++thread) {
     const auto steps = trace.in_region(thread, 0);
@@ -121,7 +121,7 @@ TEST_CASE("inside each critical section the counter's page is read and written a
   }
 }
 
-TEST_CASE("a mapped array and galloc's blocks have the placement asked for") {
+TEST_CASE("mapped arrays and galloc's blocks are regions with their placement") {
   const TraceContent trace = trace_of("mapped", 4);
   // A static array like others first, and as the program maps it.
   std::vector<Placement> placements;

@@ -15,7 +15,7 @@ std::uint64_t bytes_of(const trace::Trace& trace, const TemporaryFolder& folder)
 
 }  // namespace
 
-TEST_CASE("format 2 takes at most 1.15 times the bytes of format 1, and 1.4 times with instructions") {
+TEST_CASE("format 2 takes at most 1.15 times format 1's bytes") {
   const std::string workloads = std::string(SDSM_BINARY_DIR) + "/workloads/";
   using Words = std::vector<std::string>;
   const Words command =

@@ -94,7 +94,7 @@ const auto in_between = tracer::Closing::in_between;
 
 }  // namespace
 
-TEST_CASE("changes come after the intervals and belong to the writes in their order, across a chunk") {
+TEST_CASE("changes follow the intervals in order across a chunk") {
   const std::vector events{interval_of(EventKind::chunk, 0, 5, 2), interval_of(EventKind::end)};
   Recording recording(events);
   recording.pass().on_touches(0, std::vector{touch_of(3, Access::read, 10), touch_of(3, Access::write, 20)});
@@ -115,7 +115,7 @@ TEST_CASE("changes come after the intervals and belong to the writes in their or
   CHECK(intervals[1].lines == std::vector<trace::LinesRun>{{{.lines = 8}, 1}});
 }
 
-TEST_CASE("a page touched again after another thread ran is one touch") {
+TEST_CASE("a page touched again unites its changed words") {
   const std::vector events{interval_of(EventKind::chunk, 0, 5, 2), interval_of(EventKind::end)};
   Recording recording(events);
   recording.pass().on_touches(0, std::vector{touch_of(3, Access::write)});
@@ -140,7 +140,7 @@ TEST_CASE("changes that fit no write are refused, not guessed at") {
                   RunError);
 }
 
-TEST_CASE("a thread that waits at a barrier when the program ends has `end` for its last event") {
+TEST_CASE("a thread at a barrier when the program ends has `end`") {
   const std::vector events{interval_of(EventKind::end, 0), interval_of(EventKind::team_begin, 1, 0, 2),
                            interval_of(EventKind::barrier, 1, 0, 2)};
   Recording recording(events);

@@ -147,11 +147,11 @@ TEST_CASE("control that comes into the loop's midst comes to a wait") {
   CHECK(found_in(unoptimised, unoptimised_end) == addresses({unoptimised_body, unoptimised_entry}));
 }
 
-TEST_CASE("the poll that compilers copy before the loop is part of it") {
+TEST_CASE("a wait includes the load copied before its loop") {
   CHECK(found_in(pauses, pauses_end) == addresses({pauses_looks, pauses_at}));
 }
 
-TEST_CASE("a loop that counts iterations waits, too, if stores end it") {
+TEST_CASE("a loop that counts its turns waits if stores end it") {
   CHECK(found_in(counts_turns, counts_turns_end) == addresses({counts_turns_at}));
   CHECK(found_in(counts_in_memory, counts_in_memory_end) == addresses({counts_in_memory_body, counts_in_memory_entry}));
   CHECK(found_in(reads_twice, reads_twice_end) == addresses({reads_twice_at}));
@@ -159,7 +159,7 @@ TEST_CASE("a loop that counts iterations waits, too, if stores end it") {
   CHECK(found_in(backs_off, backs_off_end) == addresses({backs_off_at}));
 }
 
-TEST_CASE("a loop whose count decides its loads or its end computes") {
+TEST_CASE("a loop whose count steers its loads computes") {
   CHECK(found_in(gives_up, gives_up_end).empty());
   CHECK(found_in(next_row, next_row_end).empty());
   CHECK(found_in(counts_to, counts_to_end).empty());
@@ -169,25 +169,25 @@ TEST_CASE("a loop whose count decides its loads or its end computes") {
   CHECK(found_in(sums_while, sums_while_end).empty());
 }
 
-TEST_CASE("a re-check loads a variable, others, and the first again") {
+TEST_CASE("a repeated load of the first variable sees others' stores") {
   CHECK(found_in(looks_again, looks_again_end) == addresses({looks_again_first}));
   CHECK(found_in(looks_by_sub, looks_by_sub_end) == addresses({looks_by_sub_first}));
   CHECK(found_in(looks_by_sub_later, looks_by_sub_later_end) == addresses({looks_by_sub_later_first}));
   CHECK(found_in(looks_by_set, looks_by_set_end) == addresses({looks_by_set_first}));
 }
 
-TEST_CASE("subtracting a variable's two values is no re-check without a test") {
+TEST_CASE("a subtraction of two loads without a test computes") {
   CHECK(found_in(subtracts, subtracts_end).empty());
 }
 
-TEST_CASE("own stores, calls and jumps between two loads are no re-check") {
+TEST_CASE("a second load after a store or jump is no re-check") {
   CHECK(found_in(stores_there, stores_there_end).empty());
   CHECK(found_in(calls_between, calls_between_end).empty());
   CHECK(found_in(joins, joins_end).empty());
   CHECK(found_in(at_once, at_once_end).empty());
 }
 
-TEST_CASE("no thread rests at a loop that counts its iterations") {
+TEST_CASE("no thread rests at a loop that counts turns") {
   CHECK(loop_in(counts_turns, counts_turns_end) == nullptr);
 }
 
@@ -203,7 +203,7 @@ TEST_CASE("loops that compute, store, call or lock do not wait") {
   CHECK(found_in(own_only, own_only_end).empty());
 }
 
-TEST_CASE("a loop's single load, its next instruction and its exits are known") {
+TEST_CASE("a resting loop's load, next instruction and ends are known") {
   const sdsm::program::Wait* const loop = loop_in(waits, waits_end);
   REQUIRE(loop != nullptr);
   CHECK(loop->address == reinterpret_cast<std::uintptr_t>(waits_at));
@@ -214,11 +214,11 @@ TEST_CASE("a loop's single load, its next instruction and its exits are known") 
         reinterpret_cast<std::uintptr_t>(unoptimised_entry) + 4);  // behind mov -8(%rbp), %rax
 }
 
-TEST_CASE("a loop that loads twice, or has no known end, is none to rest at") {
+TEST_CASE("a loop with two loads or unknown ends rests nobody") {
   CHECK(loop_in(two_flags, two_flags_end) == nullptr);
 }
 
-TEST_CASE("a loop that yields between its polls waits, however it calls") {
+TEST_CASE("a loop that yields between loads waits, however it calls") {
   using Places = std::vector<std::uintptr_t>;
   const auto at = [](const std::uint8_t* place) { return reinterpret_cast<std::uintptr_t>(place); };
   CHECK(found_in(yields, yields_end) == Places{at(yields_looks), at(yields_at)});
@@ -227,7 +227,7 @@ TEST_CASE("a loop that yields between its polls waits, however it calls") {
   CHECK(found_in(yields_by_table, yields_by_table_end) == Places{at(yields_by_table_at)});
 }
 
-TEST_CASE("a loop with any other call, or with clobbered registers, computes") {
+TEST_CASE("a loop with other calls does not wait") {
   CHECK(found_in(calls_other, calls_other_end).empty());
   CHECK(found_in(keeps_too_little, keeps_too_little_end).empty());
 }

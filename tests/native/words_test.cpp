@@ -58,7 +58,7 @@ class Accessed {
 
 }  // namespace
 
-TEST_CASE("each access is recorded to the word") {
+TEST_CASE("each kind of access is recorded to the word") {
   const TemporaryFolder folder;
   const auto file = folder / "a.trace";
   const CommandResult done = trace_words(file, "field");
@@ -89,7 +89,7 @@ TEST_CASE("each access is recorded to the word") {
   CHECK(accessed.written(11, 0).empty());
 }
 
-TEST_CASE("the recorded words leave the rest of the trace unchanged") {
+TEST_CASE("word records change nothing else and watch one array alone") {
   const TemporaryFolder folder;
   REQUIRE(trace_words(folder / "with.trace", "beside").status == 0);
   std::vector<std::string> command = tracing(2, folder / "without.trace", {program("words")});
@@ -107,7 +107,7 @@ TEST_CASE("the recorded words leave the rest of the trace unchanged") {
   CHECK(pages == 1);
 }
 
-TEST_CASE("an access is recorded only within the watched array") {
+TEST_CASE("an access across the watched array's begin counts within it") {
   const TemporaryFolder folder;
   const auto file = folder / "a.trace";
   const CommandResult done = trace_words(file, "after", "words_beside");
@@ -127,7 +127,7 @@ TEST_CASE("looking up who called may read the watched pages themselves") {
   REQUIRE(done.status == 0);
 }
 
-TEST_CASE("an unknown array is an error that lists the known ones") {
+TEST_CASE("an unknown array is a one-line error with the known names") {
   const TemporaryFolder folder;
   const CommandResult done = trace_words(folder / "a.trace", "fields");
   CHECK(done.status == 2);

@@ -48,7 +48,7 @@ TEST_CASE("two traces of a program are equal in everything but time") {
   }
 }
 
-TEST_CASE("Laplace 4: a thread writes its rows and reads 2 more") {
+TEST_CASE("Laplace 4: thread 1 of 4 writes 256 rows, reads 2 more") {
   // Rows 256..511: written 256 x 2 pages; read with the row above and the one below 258 x 2.
   const TraceContent trace =
       trace_workload({"laplace", "--impl", "4", "--size", "1024", "--iterations", "3", "--no-check"}, 4);
@@ -62,7 +62,7 @@ TEST_CASE("Laplace 4: a thread writes its rows and reads 2 more") {
   CHECK(iterations == 3);
 }
 
-TEST_CASE("swim: a thread touches its half of each field") {
+TEST_CASE("swim: thread 1 of 2 touches its half of each field") {
   // 512 rows, the last of which repeats the first: loops over 0..510 give thread 1 rows 256..510.
   const TraceContent trace = trace_workload({"swim", "--size", "512", "--iterations", "2", "--no-check"}, 2);
   const auto touched = [&](std::uint64_t region, Access access) {

@@ -78,7 +78,7 @@ TEST_CASE("the Pentium III cluster's platform is read exactly") {
   CHECK(costs.invalidation == Invalidation::all);
 }
 
-TEST_CASE("a misspelt property is an error with its line and a suggestion") {
+TEST_CASE("a misspelt property is an error with its line and correction") {
   const Edited edited = with_line("fault.RUMR", "<prop id=\"fault.RMUR\" value=\"587us\"/>");
   const auto findings = findings_of(edited.text);
   REQUIRE(findings.size() == 2);  // the wrong one, and that fault.RUMR is missing now
@@ -145,7 +145,7 @@ TEST_CASE("each unusable value is an error with its line") {
   CHECK(findings[0].find(fmt::format("'{}'", mistake.id)) != std::string::npos);
 }
 
-TEST_CASE("a barrier's shape is flat or tree, flat by default") {
+TEST_CASE("a barrier's shape is flat or tree, by default flat") {
   const auto shape_of = [](const char* value) {
     PlatformText text;
     if (value != nullptr) text.set("barrier.shape", value);
@@ -223,7 +223,7 @@ Time fault_of(const Platform& platform, FaultKind kind) {
 
 }  // namespace
 
-TEST_CASE("--set gives a value or a factor, alone or by glob") {
+TEST_CASE("costs get a value or factor from --set and report changes") {
   const Platform platform = with_settings(
       {}, {"fault.RUMR=900us", "lock.4x?=x2", "message.fixed=x1.5", "barrier.8x1=9ms", "barrier.dirty-home-page=x0"});
   CHECK(fault_of(platform, FaultKind::RUMR) == us(900));
@@ -250,7 +250,7 @@ TEST_CASE("several settings of one cost act in their order") {
   CHECK(fault_of(with_settings({}, {"fault.WROH=x3", "fault.WROH=20us"}), FaultKind::WROH) == us(20));
 }
 
-TEST_CASE("a fault of half a second is accepted with a warning") {
+TEST_CASE("a fault of half a second is accepted after a question") {
   const Platform slip = with_settings({}, {"fault.RUMR=587ms"});
   CHECK(fault_of(slip, FaultKind::RUMR) == us(587000));
   REQUIRE(slip.notes.size() == 1);
@@ -259,7 +259,7 @@ TEST_CASE("a fault of half a second is accepted with a warning") {
   CHECK(with_settings({}, {"fault.RUMR=50ms"}).notes.empty());
 }
 
-TEST_CASE("unlikely parts of a fault cause a warning, too") {
+TEST_CASE("a fault's parts sum to its cost") {
   const std::string part = GENERATE("fault.cold", "fault.trap", "fault.first-copy", "fault.first-write");
   const Platform slip = with_settings({}, {part + "=60ms"});
   REQUIRE(slip.notes.size() == 1);
@@ -267,7 +267,7 @@ TEST_CASE("unlikely parts of a fault cause a warning, too") {
         std::string::npos);
 }
 
-TEST_CASE("a cost of more than a quarter of an hour is refused") {
+TEST_CASE("a cost of over a quarter of an hour is refused") {
   const std::string cost = GENERATE("fault.RUMR", "fault.first-write", "message.fixed", "barrier.2x1", "lock.2x1",
                                     "barrier.further-run", "home.interrupt-delay");
   CHECK_NOTHROW(with_settings({}, {cost + "=1000s"}));
@@ -277,13 +277,13 @@ TEST_CASE("a cost of more than a quarter of an hour is refused") {
   CHECK_THROWS_WITH(with_settings({}, {"message.per-byte=1500000us/B"}), ContainsSubstring("more than 1 s/B"));
 }
 
-TEST_CASE("a frame or message of more than a gigabyte is refused") {
+TEST_CASE("a frame or message of over a gigabyte is refused") {
   const std::string size = GENERATE("frame.payload", "frame.overhead", "frame.minimum");
   CHECK_NOTHROW(with_settings({}, {size + "=1073741824B"}));
   CHECK_THROWS_WITH(with_settings({}, {size + "=1073741825B"}), ContainsSubstring("'1073741825B' is more than 1 GiB"));
 }
 
-TEST_CASE("a factor acts on the processor part if messages take longer") {
+TEST_CASE("half a fault halves its processor part where messages are longer") {
   // p3-score, store and forward: the request takes 2 x 110 B / 12.5 MB/s + 2 x 5 us = 27.6 us; the page (4330 B in
   // frames of 1538 B) 346.4 + 123.04 + 10 = 479.44 us. So of RUMR's 587 us 507.04 are messages, and 79.96 the
   // processors'.
@@ -304,7 +304,7 @@ TEST_CASE("a factor acts on the processor part if messages take longer") {
   CHECK(fault_of(with_settings({}, {"fault.RUMR=x0.9"}), FaultKind::RUMR) == us(528.3));
 }
 
-TEST_CASE("a factor multiplies the cost's standard error, a value removes it") {
+TEST_CASE("a factor multiplies a cost's standard error, a value drops it") {
   PlatformText text;
   text.set("fault.RUMR.standard-error", "4us");
   text.set("fault.WUMR.standard-error", "6us");
@@ -323,7 +323,7 @@ TEST_CASE("a factor multiplies the cost's standard error, a value removes it") {
   CHECK(found.at("message.per-byte") == Approx(1e-9));
 }
 
-TEST_CASE("runs of a cost are read, and give its standard error") {
+TEST_CASE("each run's costs are read and give their standard error") {
   PlatformText text;
   text.set("fault.RUMR.runs", "580us  590us\n0.6ms");
   text.set("fault.RUMR.standard-error", "4us");
@@ -346,7 +346,7 @@ TEST_CASE("runs of a cost are read, and give its standard error") {
   CHECK(describe_properties().find("X.runs") != std::string::npos);
 }
 
-TEST_CASE("a factor multiplies the cost's runs, a value removes them") {
+TEST_CASE("a factor multiplies a cost's runs, a given value drops them") {
   PlatformText text;
   for (const std::string cost : {"fault.RUMR", "fault.WUMR", "fault.WROH", "fault.WROL"}) {
     text.set(cost + ".standard-error", "1us");
@@ -376,7 +376,7 @@ TEST_CASE("a factor multiplies the cost's runs, a value removes them") {
   CHECK(told.changes[0].is == "20us 40us 60us");
 }
 
-TEST_CASE("--set of the network takes a value only where links agree") {
+TEST_CASE("the network's --set gives all links a value or factor") {
   const Platform faster = with_settings({}, {"network.bandwidth=1Gbps", "network.latency=x4"});
   CHECK(faster.bandwidth.of(12.5e6) == 125e6);
   CHECK(faster.latency.of(5e-6) == Approx(20e-6));
@@ -397,7 +397,7 @@ TEST_CASE("--set of the network takes a value only where links agree") {
   CHECK(refusal_of(alone, {"network.latency=x2"}).find("no link") != std::string::npos);
 }
 
-TEST_CASE("a setting without effect is refused with the nearest names") {
+TEST_CASE("an impossible setting is refused with names or reason") {
   struct Mistake {
     std::string setting, told;
   };
@@ -432,14 +432,14 @@ TEST_CASE("a setting without effect is refused with the nearest names") {
   CHECK(told.find(mistake.told) != std::string::npos);
 }
 
-TEST_CASE("one missing unit over many costs is reported once") {
+TEST_CASE("a number without unit over many costs is reported once") {
   CHECK(refusal_of({}, {"fault.*=0.5"}) ==
         "--set 'fault.*=0.5': '0.5' is not a time: it has no unit. Write a number and one of the units s, ms, us, ns, "
         "ps, "
         "min, h. To multiply by it, write 'fault.*=x0.5'.");
 }
 
-TEST_CASE("an impossible or unrelated standard error is an error with its line") {
+TEST_CASE("an impossible standard error is a finding with its line") {
   struct Mistake {
     std::string id, value, told;
   };
@@ -484,7 +484,7 @@ TEST_CASE("an impossible or unrelated standard error is an error with its line")
   CHECK(findings[0].find(mistake.told) != std::string::npos);
 }
 
-TEST_CASE("runs that do not match are one finding with both places") {
+TEST_CASE("costs of different runs are one finding with both places") {
   PlatformText text;
   text.set("fault.RUMR.runs", "1us 2us 3us");
   text.set("lock.2x1.runs", "1us 2us 3us 4us");
@@ -501,7 +501,7 @@ TEST_CASE("runs that do not match are one finding with both places") {
   CHECK(findings[0].find("Give all costs as many, or remove") != std::string::npos);
 }
 
-TEST_CASE("a correlation without its errors, or an impossible one, is refused") {
+TEST_CASE("an impossible correlation of errors is a finding") {
   PlatformText text;
   text.set("message.correlation", "0.5");
   text.set("message.fixed.standard-error", "1us");
@@ -530,7 +530,7 @@ TEST_CASE("a property with an invalid layout is unknown") {
   CHECK(line_of(findings[0]) == edited.line);
 }
 
-TEST_CASE("a wrongly numbered layout gets the list of valid layouts") {
+TEST_CASE("a misnumbered layout is refused with the existing layouts") {
   const auto id = GENERATE(as<std::string>{}, "barrier.0x1", "barrier.2x0", "lock.-2x1", "lock.2X1", "barrier.65537x1");
   CAPTURE(id);
   const auto findings = findings_of(with_line("barrier.4x2", fmt::format("<prop id=\"{}\" value=\"5us\"/>", id)).text);
@@ -539,7 +539,7 @@ TEST_CASE("a wrongly numbered layout gets the list of valid layouts") {
   CHECK(findings[0].find("Did you mean") == std::string::npos);
 }
 
-TEST_CASE("the memory bus is given by threads, with one name each") {
+TEST_CASE("the memory bus is given by numbers of threads") {
   PlatformText text;
   text.set("memory-bus.2", "1.6");
   text.set("memory-bus.16", "9");
@@ -556,14 +556,14 @@ TEST_CASE("the memory bus is given by threads, with one name each") {
   CHECK(findings[0].find("2 to 4096 threads") != std::string::npos);
 }
 
-TEST_CASE("the memory bus's former property names its replacement") {
+TEST_CASE("the memory bus's former property is refused with its successor") {
   const auto findings =
       findings_of(with_line("home.interrupt-delay", "<prop id=\"node.memory-contention\" value=\"0.25\"/>").text);
   REQUIRE(findings.size() == 1);
   CHECK(findings[0].find("memory-bus.2") != std::string::npos);
 }
 
-TEST_CASE("impossible numbers of a host or link are errors with lines") {
+TEST_CASE("an impossible number of a host or link has its line") {
   struct Mistake {
     std::string attribute, value;
   };
@@ -598,7 +598,7 @@ TEST_CASE("impossible numbers of a host or link are errors with lines") {
   CHECK(findings[0].find(fmt::format("has the {} '{}'", mistake.attribute, mistake.value)) != std::string::npos);
 }
 
-TEST_CASE("an unknown routing is an error that lists the known ones") {
+TEST_CASE("an unknown routing is an error with the known ones") {
   const Edited edited = with_line("<zone", "<zone id=\"cluster\" routing=\"Bogus\">");
   const auto findings = findings_of(edited.text);
   REQUIRE(findings.size() == 1);
@@ -608,7 +608,7 @@ TEST_CASE("an unknown routing is an error that lists the known ones") {
   CHECK(findings_of(with_line("<zone", "<zone id=\"cluster\" routing=\"full\">").text).empty());
 }
 
-TEST_CASE("a platform beyond the simulator's limits is refused in one line") {
+TEST_CASE("a platform beyond the simulator's limits is refused") {
   struct Bomb {
     std::string with, says;
   };
@@ -639,7 +639,7 @@ TEST_CASE("a platform beyond the simulator's limits is refused in one line") {
   CHECK(findings[0].find(bomb.says) != std::string::npos);
 }
 
-TEST_CASE("an empty file and an unreadable one have different errors") {
+TEST_CASE("empty and unreadable platform files have different messages") {
   CHECK(findings_of("").at(0).find("empty") != std::string::npos);
   const auto reason = [](const std::filesystem::path& path) {
     try {
@@ -663,7 +663,7 @@ TEST_CASE("a property given twice is an error with both lines") {
   CHECK(findings[0].find(fmt::format("line {}", first.line)) != std::string::npos);
 }
 
-TEST_CASE("a property of a host, link or other place is an error") {
+TEST_CASE("an unread property of host, link or zone is an error") {
   const auto [what, instead] = GENERATE(table<std::string, std::string>({
       {"host id=\"node-1\"",
        "<host id=\"node-1\" speed=\"1Gf\" core=\"2\"><prop id=\"fault.RUMR\" value=\"1us\"/></host>"},
@@ -715,7 +715,7 @@ TEST_CASE("all errors are reported at once") {
   CHECK(findings_of(text.text()).size() == 3);
 }
 
-TEST_CASE("invalid XML is reported with its line") {
+TEST_CASE("malformed XML is refused with its line") {
   const Edited open = with_line("host id=\"node-1\"", "<host id=\"node-1");
   const auto findings = findings_of(open.text);
   REQUIRE(findings.size() == 1);
@@ -729,7 +729,7 @@ TEST_CASE("invalid XML is reported with its line") {
   }
 }
 
-TEST_CASE("a missing file and a folder are reported by name") {
+TEST_CASE("a missing file and a folder are refused by name") {
   for (const std::string path : {"no-such-file.xml", SDSM_SOURCE_DIR}) {
     try {
       read_platform(path);
