@@ -196,7 +196,7 @@ TEST_CASE("standard errors, correlation and calibrated range are read in any ord
   CHECK(platform.calibrated.threads_per_node == 2U);
   CHECK(platform.calibrated.diff == Bytes{1036});
   CHECK(read_platform(p3_score()).uncertain.empty());
-  CHECK_FALSE(read_platform(p3_score()).calibrated.is_told());
+  CHECK_FALSE(read_platform(p3_score()).calibrated.is_known());
 }
 
 namespace {

@@ -1,5 +1,6 @@
 #include "workloads/trace/dump.hpp"
 
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "tests/catch.hpp"
