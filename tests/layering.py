@@ -9,7 +9,10 @@ Rules, one line per violation, `file:line: what (why)`:
   simgrid   only sim/ includes SimGrid
   pure      models/ includes no header of the operating system, of files or of clocks
   from root quoted includes name their folder, so that a reader and this check see the layer
-  names     no test case with a semicolon, at which CMake would cut its name in two
+  compile   no header outside of tests/ includes SimGrid's, CLI11's or JSON's own, which take a second each to compile;
+            CLI11 is included by commands/command_line.cpp alone
+  names     a test case's name has at most 12 words, no semicolon (CMake would cut it in two), and no dash in front
+            (Catch2 would take it for an option)
   homes     no folder called utils, common or manager
   leaks     no path of a developer's machine, no marker of unfinished work
 """
@@ -51,7 +54,12 @@ IMPURE = re.compile(
     r"^fmt/(os|ostream)\.h$"
 )
 
-TEST_CASE_WITH_SEMICOLON = re.compile(r'TEST_CASE\w*\([^"]*"[^"]*;')
+#: What these have for forward declarations is light.
+HEAVY = re.compile(r"^(simgrid/(?!forward\.h|version\.h)|CLI/|nlohmann/json\.hpp)")
+ONLY_READER_OF_COMMAND_LINES = "commands/command_line.cpp"
+
+TEST_CASE = re.compile(r'TEST_CASE\w*\([^"]*"(?P<name>[^"]*)"')
+MOST_WORDS = 12
 
 #: Paths below a home or scratch folder. Written in pieces so that this file does not contain what it looks for.
 LEAKS = [
@@ -86,6 +94,9 @@ def check_includes(path: str, text: str) -> list[str]:
             violation(f"{folder}/ includes {target}", f"it may include {allowed}")
         if (head in {"simgrid", "xbt", "smpi"}) and folder not in {"sim", "tests"}:
             violation(f"{folder}/ includes {target}", "only sim/ knows SimGrid")
+        is_slow_header = path.endswith(".hpp") and HEAVY.search(target) and folder != "tests"
+        if is_slow_header or (head == "CLI" and path != ONLY_READER_OF_COMMAND_LINES):
+            violation(f"includes {target}", "it takes a second to compile: only the .cpp files that call it include it")
         if folder == "models" and IMPURE.search(target):
             violation(f"models/ includes {target}", "the protocol knows no operating system, file or clock")
         neighbour = "/" not in target and path.split("/")[-2].startswith(PROGRAMS_FOLDER)
@@ -107,11 +118,15 @@ def check_text(path: str, text: str) -> list[str]:
 
 def check_test_names(path: str, text: str) -> list[str]:
     """Violations of names in one source file; arguments as in check_includes."""
-    return [
-        f"{path}:{number}: a test case's name holds a semicolon (ctest could not find it: use another sign)"
-        for number, line in enumerate(text.splitlines(), start=1)
-        if TEST_CASE_WITH_SEMICOLON.search(line)
-    ]
+    found = []
+    for match in TEST_CASE.finditer(text):
+        name = match["name"]
+        line = text.count("\n", 0, match.start()) + 1
+        if ";" in name or name.startswith("-"):
+            found.append(f"{path}:{line}: a test case's name holds a semicolon or begins with a dash (ctest could not run it)")
+        if len(name.split()) > MOST_WORDS:
+            found.append(f"{path}:{line}: a test case's name has more than {MOST_WORDS} words (shorten it)")
+    return found
 
 
 def check_folders(path: str) -> list[str]:
@@ -196,8 +211,17 @@ class EachRuleFindsItsViolation(unittest.TestCase):
         for line in ("#!/usr/bin/env python3", "results/tmp/x/y", "$work/" + "root/x", "/workloads/", '"/tmp/sdsm-XXXXXX"'):
             self.assertEqual(check_text("docs/a.md", line + "\n"), [], line)
 
-    def test_a_test_case_with_a_semicolon_is_found(self) -> None:
-        self.assertEqual(len(check_test_names("tests/a.cpp", 'TEST_CASE("a page; its home") {')), 1)
+    def test_headers_include_no_slow_header(self) -> None:
+        for header in ("simgrid/s4u.hpp", "CLI/CLI.hpp", "nlohmann/json.hpp"):
+            self.assertEqual(self.broken("sim/a.hpp", f"#include <{header}>"), 1, header)
+        for header in ("simgrid/forward.h", "nlohmann/json_fwd.hpp"):
+            self.assertEqual(self.broken("sim/a.hpp", f"#include <{header}>"), 0, header)
+        self.assertEqual(self.broken("sim/a.cpp", "#include <CLI/CLI.hpp>"), 1)
+        self.assertEqual(self.broken(ONLY_READER_OF_COMMAND_LINES, "#include <CLI/CLI.hpp>"), 0)
+
+    def test_a_test_case_with_a_name_that_ctest_or_a_reader_cannot_take_is_found(self) -> None:
+        for name in ("a page; its home", "--seed repeats a run", "a " * 13):
+            self.assertEqual(len(check_test_names("tests/a.cpp", f'TEST_CASE("{name}") {{')), 1, name)
         self.assertEqual(check_test_names("tests/a.cpp", 'TEST_CASE("a page") { f(";"); }'), [])
 
     def test_a_folder_is_named_for_its_concept(self) -> None:

@@ -147,7 +147,7 @@ TEST_CASE("simulate's report and JSON: each thread's times sum to the makespan")
   CHECK(faults.at("WROH") == 1);
 }
 
-TEST_CASE("--readings writes every thread's clock readings to the picosecond") {
+TEST_CASE("simulate --readings writes every thread's clock readings to the picosecond") {
   using trace::EventKind;
   TestProgram program({2, 1});
   program.joins = false;
@@ -229,7 +229,7 @@ TEST_CASE("the result has the compute factor's origin and the sequential time") 
   CHECK(by_trace.at("compute_factor").get<double>() == Approx(20));
 }
 
-TEST_CASE("--from-host-speed scales computing by the machines' speeds") {
+TEST_CASE("simulate --from-host-speed scales computing by the machines' speeds") {
   const TraceFile trace;
   write_trace(small_program(), trace.path(), 0, "./program", 2'200'000'000);
   // Hosts of 550 Mf take 2200 / 550 = 4 times as long.
@@ -251,7 +251,7 @@ TEST_CASE("--from-host-speed scales computing by the machines' speeds") {
   CHECK(measured.errors.find("nobody says") == std::string::npos);
 }
 
-TEST_CASE("--from-host-speed refuses unknown, ambiguous and doubly scaled speeds") {
+TEST_CASE("simulate --from-host-speed refuses unknown, ambiguous and doubly scaled speeds") {
   const TraceFile trace;
   const std::string of_trace = in_quotes(trace.path().string()) + " -q -n 2 --from-host-speed --platform ";
   const auto refused = [&](const std::string& arguments, const std::string& named) {
@@ -305,7 +305,7 @@ void check_refused(const std::string& command, const std::string& arguments, con
   CHECK(run.errors.find(named) != std::string::npos);
 }
 
-TEST_CASE("--set of bandwidth and latency changes a message's time as computed") {
+TEST_CASE("simulate --set of bandwidth and latency changes a message's time as computed") {
   // A frame of 1538 B takes 12.304 us on 1 Gbit/s: twice, store and forward; once as a flow. And 2 x 20 us.
   const auto [network, expected] =
       GENERATE(table<std::string, double>({{"queue", 2 * 12.304 + 40}, {"simgrid", 12.304 + 40}}));
@@ -637,7 +637,7 @@ TEST_CASE("a memory bus for other thread counts is marked as extrapolated") {
   CHECK(result.at("extrapolated") == json{"memory-bus"});
 }
 
-TEST_CASE("--uncertainty prints a band, writes its draws, and repeats exactly") {
+TEST_CASE("simulate --uncertainty prints a band, writes its draws, and repeats exactly") {
   const TraceFile trace;
   PlatformText text;
   text.set("fault.RUMR.standard-error", "20us");
@@ -682,7 +682,7 @@ TEST_CASE("--uncertainty prints a band, writes its draws, and repeats exactly") 
   CHECK(json::parse(jittered.output).at("uncertainty").at("holds") == json({"standard errors", "jitter"}));
 }
 
-TEST_CASE("--uncertainty with runs says that the band is a single run's") {
+TEST_CASE("simulate --uncertainty with runs says that the band is a single run's") {
   const TraceFile trace;
   PlatformText text;
   text.set("fault.RUMR.standard-error", "20us");
@@ -710,7 +710,7 @@ TEST_CASE("--uncertainty with runs says that the band is a single run's") {
   CHECK(exact.errors.find("single run") == std::string::npos);
 }
 
-TEST_CASE("--uncertainty reports the share of time with costs taken as exact") {
+TEST_CASE("simulate --uncertainty reports the share of time with costs taken as exact") {
   const TraceFile trace;
   const auto outcome_with = [&](const std::string& uncertain) {
     PlatformText text;
@@ -748,7 +748,7 @@ TEST_CASE("--uncertainty reports the share of time with costs taken as exact") {
   CHECK(with_fault.errors.find("RUMR") == std::string::npos);
 }
 
-TEST_CASE("--uncertainty refuses missing standard errors and impossible numbers") {
+TEST_CASE("simulate --uncertainty refuses missing standard errors and impossible numbers") {
   const TraceFile trace;
   for (const auto& [arguments, named] :
        std::vector<std::pair<std::string, std::string>>{{" --uncertainty 20", "no standard error"},

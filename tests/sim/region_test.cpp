@@ -50,7 +50,7 @@ TEST_CASE("times are the region's, with the whole run beside them") {
   CHECK(result.threads[1].whole.total() == result.whole_makespan);
 }
 
-TEST_CASE("--whole-run measures the whole run") {
+TEST_CASE("with --region whole a run is measured from end to end") {
   RunOptions options;
   options.whole_run = true;
   const Result result = run(p3_score(), NetworkKind::queue, timed_region(), options);
