@@ -69,7 +69,7 @@ void resolve(const Place& place, const jiajia::FaultRule& rule) REQUIRES(applica
 std::vector<std::uintptr_t> twinned_at_home GUARDED_BY(own_twins);
 
 /// What a signal's handler stores while its thread waits at a barrier may be in a page that moves there: its new home
-/// has to get it, and nothing else. So what others change here meanwhile goes to the twin, too (page_office.cpp).
+/// has to get it, and nothing else. So what others change here meanwhile goes to the twin, too (page_requests.cpp).
 void twin_own_page(const Place& place) REQUIRES(application, node().mutex) {
   node().twinned.push_back(place);
   const Held nobody_stores(own_twins);

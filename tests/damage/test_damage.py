@@ -335,7 +335,7 @@ def test_an_empty_argument_beside_options_ends_the_command(command, tmp_path):
 
 # The readers in C++.
 
-READ_IN_CPP = (("trace_damage_test",), ("trace_order_test", "damaged*"), ("platform_file_test", "a platform damaged*"))
+READ_IN_CPP = (("trace_damage_test",), ("trace_order_test", "damaged*"), ("platform_file_test", "a damaged platform*"))
 
 
 @pytest.mark.parametrize(("least", "is_long"), [(20_000, False), pytest.param(1_000_000, True, marks=pytest.mark.long)])

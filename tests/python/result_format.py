@@ -66,7 +66,7 @@ def rows(node: Any, path: str = "") -> Iterator[tuple[str, str, str]]:
 
 
 def page() -> str:
-    parts = ["<!-- tests/python/result_format.py writes this page. -->", f"# {SCHEMA['title']}", SCHEMA["description"]]
+    parts = [f"# {SCHEMA['title']}", re.sub(r"(?<=[a-z)][.]) ", "\n", SCHEMA["description"])]
     for node in DEFINITIONS.values():
         if "title" in node:
             parts += [f"## {node['title']}", *([node["description"]] if "description" in node else ())]
@@ -74,7 +74,7 @@ def page() -> str:
             for (of, text), fields in groupby(rows(node), lambda row: row[1:]):
                 table.append(f"| {', '.join(f'`{name}`' for name, *_ in fields)} | {of} | {text} |")
             parts.append("\n".join(table))
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join([*parts, "<!-- tests/python/result_format.py writes this page. -->"]) + "\n"
 
 
 HEAD = '''"""What Python reads of results. tests/python/result_format.py writes this file from docs/result.schema.json."""

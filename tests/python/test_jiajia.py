@@ -149,7 +149,7 @@ def test_page_requests_of_the_real_machines_take_what_was_read_off_by_hand(name,
 def test_the_command_prints_a_line_for_each_cost_and_refuses_others_in_one():
     def call(*names: object) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "sdsm.calibrate.jiajia", *map(str, names)]
-        return subprocess.run(command, capture_output=True, text=True, timeout=600, cwd=DATA.parents[2])
+        return subprocess.run(command, capture_output=True, text=True, timeout=600, cwd=DATA.parents[2] / "python")
 
     printed = call(*JIAJIA)
     assert (printed.returncode, printed.stderr) == (0, "")

@@ -108,4 +108,4 @@ def test_refusals_say_what_to_give_instead(trace):
         ("jiajia", "With --atomics lock, which is the default under jiajia"),
     ):
         words = ("run", "-q", "-n", 2, "--protocol", protocol, "--atomics", "refuse", "--")
-        assert default in sdsm(*words, BUILD / "tests" / "constructs" / "construct_atomic_inline_c").stderr
+        assert default in sdsm(*words, BUILD / "tests" / "constructs" / "c", "atomic_inline").stderr

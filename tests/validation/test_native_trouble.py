@@ -68,7 +68,7 @@ def kill_at_random(seed: int) -> None:
     with MarkedRun(*options) as run:
         if stage == "start":
             wanted = rng.randint(1, 3)
-            run.wait_for(lambda: len(run.members()) >= wanted, "the start of processes")
+            run.wait_for(lambda: len(set(run.members()) - set(run.agents())) >= wanted, "the start of processes")
         elif stage == "region":
             run.wait_for(lambda: run.application_processes(program[0]), "the program")
         else:

@@ -69,4 +69,4 @@ def test_the_initial_thread_uses_atomics_before_its_companions_serve():
     program = (BUILD / "tests" / "constructs" / "cpp", "atomics_before_regions")
     layout = ("--nodes", "2", "--threads-per-node", "2")
     for _ in range(8):
-        subprocess.run([BUILD / "sdsm-run", "--quiet", *layout, "--", program], check=True, timeout=600)
+        subprocess.run([BUILD / "sdsm-run", "--quiet", *layout, "--", *program], check=True, timeout=600)
