@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Checks with clang that state is touched by its owner only (native/program/thread_safety.hpp).
 
-    tests/thread_safety.py [BUILD]    BUILD: a configured build folder, build/ by default
+    tests/thread_safety.py [BUILD]    BUILD: a configured build folder, build/ by default. One with headers that gcc has
+                                      precompiled, which clang cannot read, will not do: configure it with
+                                      -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON
 
 Every source of native/ in the build's compile_commands.json is checked, without being compiled, and before them a
 sample with an error, which clang has to find. Exit 0 clean, 1 violations, 2 bad usage, or no clang.
