@@ -469,7 +469,7 @@ TEST_CASE("sections of lines and sites hold no more than the pages") {
   CHECK(file.thread(0).next()->touches == trace.threads[0][0].touches);
 }
 
-TEST_CASE("lines of far too many pages are refused quickly") {
+TEST_CASE("lines of far too many pages are refused quickly", "[unsanitized]") {
   const Scratch scratch;
   constexpr std::uint32_t pages = 1U << 20;
   Trace trace{.header = header_for(max_threads),
