@@ -52,6 +52,9 @@ def command_for(like: str) -> str:
 def compiled(copy: Path, source: str, *further: str, like: str | None = None) -> Path:
     """The object of a source of the copy, compiled as the checkout's `like` is."""
     words = shlex.split(command_for(like or source))
+    if "-include" in words:  # headers of the checkout, precompiled
+        at = words.index("-include")
+        del words[at : at + 2]
     target = copy / (source.replace("/", "-") + ".o")
     words[words.index("-o") + 1] = str(target)
     words[words.index("-c") + 1] = str(copy / source)
