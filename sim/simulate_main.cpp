@@ -324,13 +324,13 @@ std::string certain_terms(ProtocolKind protocol, const Platform& platform, Layou
   };
   double all = 0;
   for (std::size_t term = 0; term < spent_terms; ++term) all += seconds(static_cast<Spent>(term));
-  std::vector<std::string> told;
+  std::vector<std::string> shares;
   for (const auto& [name, term] : certain) {
     if (const double share = all > 0 ? seconds(term) / all : 0; share >= 0.05) {
-      told.push_back(fmt::format("{} {:.0f} %", name, 100 * share));
+      shares.push_back(fmt::format("{} {:.0f} %", name, 100 * share));
     }
   }
-  return told.empty() ? "" : fmt::format(" Of all threads' time these are: {}.", fmt::join(told, ", "));
+  return shares.empty() ? "" : fmt::format(" Of all threads' time these are: {}.", fmt::join(shares, ", "));
 }
 
 /// On stderr, as the band may be in a file alone.
@@ -679,14 +679,14 @@ int simulate(Request request) {
   if (!request.pages.empty()) write_output(page_table(file, layout, result), request.pages);
   if (!request.readings.empty())
     write_output(trace::readings_text(request.shown.value_or(result.readings)), request.readings);
-  const Uncertainty* const told = uncertainty ? &*uncertainty : nullptr;
-  if (told) tell_what_the_band_holds(request, platform, result, *told, layout);
+  const Uncertainty* const band = uncertainty ? &*uncertainty : nullptr;
+  if (band) tell_what_the_band_holds(request, platform, result, *band, layout);
   if (!request.json.empty()) {
     const RunDescription description =
         description_of(request, inputs, platform, file, layout, network, options, reductions);
-    write_result(description, platform, result, told, request.json);
+    write_result(description, platform, result, band, request.json);
   }
-  report(request, platform, layout, result, told, reductions.count);
+  report(request, platform, layout, result, band, reductions.count);
   return done;
 }
 

@@ -30,8 +30,8 @@ void Thread::wait_for(const std::function<void(std::function<void()>)>& action) 
 }
 
 void Thread::steal(Time duration) {
-  const Spent told = item_of(charge_now());
-  thefts_.push_back({told, 0, duration});
+  const Spent item = item_of(charge_now());
+  thefts_.push_back({item, 0, duration});
   stolen_ += duration;
   taken_ += duration;
 }

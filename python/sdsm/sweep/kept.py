@@ -97,11 +97,11 @@ def read(folder: Path) -> Kept:
     return Kept(spec, [_done(source, folder, one) for one in found.points])
 
 
-def _done(source: Text, folder: Path, told: SweepPoint) -> Done:
-    point = Point(told.values, Path(told.trace), told.error)
-    if told.error or told.key is None:
-        return Done(point, None, told.error)
-    place = folder / RESULTS / f"{told.key}.json"
+def _done(source: Text, folder: Path, kept: SweepPoint) -> Done:
+    point = Point(kept.values, Path(kept.trace), kept.error)
+    if kept.error or kept.key is None:
+        return Done(point, None, kept.error)
+    place = folder / RESULTS / f"{kept.key}.json"
     try:
         return Done(point, kept_result(place))
     except (OSError, UnicodeDecodeError, ReadError) as error:
