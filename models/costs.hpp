@@ -29,12 +29,15 @@ inline bool interrupted_by_service(Spent doing, const Tables& tables) {
 /// Costs of a protocol's actions, as its tables name them.
 struct ProtocolCosts {
   std::array<Time, most_fault_kinds> fault{};  ///< uncontended, trap to resumed access; by kind
-  Time message_fixed{};                        ///< an uncontended diff or control message of b bytes takes, end to end,
-  Time message_per_byte{};                     ///< message_fixed + b message_per_byte ("Send2" of [WR-opt])
-  Bytes datagram;                              ///< size of every message on the wire; 0: as much as it carries
-  Bytes acknowledgement;                       ///< its size; a sender waits for it before the next message. 0: none
-  std::array<Time, most_further_costs> further_cost{};                            ///< by row of Tables::further_costs
-  std::array<std::map<std::uint32_t, Time>, most_costs_by_threads> by_threads{};  ///< and of Tables::costs_by_threads
+  /// An uncontended diff or control message of b bytes takes message_fixed + b message_per_byte, end to end ("Send2" of
+  /// [WR-opt]).
+  Time message_fixed{};
+  Time message_per_byte{};
+  Bytes datagram;         ///< size of every message on the wire; 0: as much as it carries
+  Bytes acknowledgement;  ///< its size; a sender waits for it before the next message. 0: none
+  std::array<Time, most_further_costs> further_cost{};  ///< by row of Tables::further_costs
+  std::array<std::map<std::uint32_t, Time>, most_costs_by_threads>
+      by_threads{};  ///< by row of Tables::costs_by_threads
 
   /// `which`: a protocol's own enumeration of its rows.
   template <typename Which>
@@ -49,28 +52,28 @@ struct Costs : ProtocolCosts {
   Bytes page = least_page;  ///< with which faults were measured
   Time further_page{};      ///< processors' time for each page that comes beside the fetched one
   /// Part of an own page's first write: the slow-down of the program's own work after the trap, which leaves caches
-  /// cold. Accounts have it in computing. At most the whole.
+  /// cold. Accounts have it in computing. It is never more than that write's cost.
   Time fault_cold{};
-  /// Part of every fault: what its trap takes before and after the protocol's work. A run knows this number only, so
-  /// what others take of the processor meanwhile is computing in its accounts. 0: not measured
+  /// Part of every fault: what its trap takes before and after the protocol's work. A run uses this number and does not
+  /// time each trap, so what other processes take of the processor during a trap counts as computing. 0: not measured
   Time fault_trap{};
   /// Extra time of a node's first fetch of a page: the system gives it the copy's memory.
   Time first_copy{};
-  /// Extra time of a node's first write of an own page, after its trap, and of the first twin of a page, within it, for
-  /// the same reason.
+  /// For the same reason, extra time of a node's first write of an own page (after the trap), and of the first twin of
+  /// a page (within the trap).
   Time first_write{};
   Time dirty_home_page{};  ///< at a barrier, for each of its own home pages that a process wrote
-  Time further_run{};      ///< at a barrier, for each run of adjacent pages that a process protects again, but one
+  Time further_run{};  ///< at a barrier, for each run of adjacent pages that a process protects again, after the first
   std::map<Layout, Time> barrier;                   ///< EPCC overhead of an empty barrier
   BarrierShape barrier_shape = BarrierShape::flat;  ///< for layouts without a measured barrier, and for other networks
   std::map<Layout, Time> lock;  ///< EPCC overhead of LOCK/UNLOCK: one hand-off, all threads contending
 
   double home_share = 0.5;  ///< the home's (receiver's) share of a local part. Assumed, unless measured
-  /// home_share where serving a page interrupts no computing. Optional: home_share. More, where processors have to be
-  /// woken
+  /// The home's share where serving a page interrupts no computing; home_share unless given. It is larger where
+  /// processors have to be woken.
   std::optional<double> waiting_share;
   Time interrupt_delay{};       ///< before a computing home answers. Optional, uncalibrated
-  double noise_deviation = 0;   ///< of the time of a processor's work, from one period to the next, by its mean
+  double noise_deviation = 0;   ///< standard deviation of the time of equal work, from period to period, over its mean
   Time noise_duration = 100ms;  ///< mean length of such a period. Assumed, unless measured
   /// For T threads of a node, from 2: how many times as long a loop that only waits for memory takes when all T run it
   /// as when one does. Optional.
@@ -106,8 +109,8 @@ class CostModel {
     return fault_local_[static_cast<std::size_t>(kind)];
   }
 
-  /// The part of fault_local() by which the trap slows the program's own work afterwards: of an own page's first write
-  /// alone, as the costs of other faults were measured without it.
+  /// The part of fault_local() by which the trap slows the program's own work afterwards. Only an own page's first
+  /// write has it, as the costs of other faults were measured without it.
   Time fault_cold(FaultKind kind) const {
     return kind == FaultKind::WROH ? std::min(costs_.fault_cold, fault_local(kind)) : Time{};
   }
@@ -151,9 +154,9 @@ class CostModel {
   }
   bool atomic_is_measured() const { return costs_.atomic_own > Time{}; }
 
-  /// Cost of an action that goes by the number of threads: interpolated linearly between measured numbers; below the
-  /// first as that; beyond the last on the line of the last two, but not below the last. `which`: a protocol's own
-  /// enumeration of Tables::costs_by_threads. Precondition: one was measured.
+  /// Cost of an action that depends on the number of threads. Between measured numbers it is interpolated linearly;
+  /// below the first it is the first's; beyond the last it is extrapolated from the last two, but at least the last's.
+  /// `which`: a protocol's own enumeration of Tables::costs_by_threads. Precondition: one was measured.
   template <typename Which>
   Time by_threads(Which which, std::uint32_t threads) const {
     return time_at(costs_.by_threads[static_cast<std::size_t>(which)], threads);
@@ -180,9 +183,9 @@ class CostModel {
 
  private:
   Time reference_idle(Bytes payload) const { return idle_time(model_, costs_.reference, costs_.framing, payload); }
-  /// Time of the messages of one synchronisation in a barrier's overhead, which is measured with barriers in a row:
-  /// those that wait for each other along the shape, both ways, and those that queue on a receiver's cable. The latter
-  /// count on one way only, as a process that is released later arrives later at the next barrier.
+  /// Time that the messages of one synchronisation add to a barrier's overhead, which is measured with barriers in a
+  /// row. Messages that wait for each other along the shape count both ways. Messages that queue on a receiver's cable
+  /// count one way, as a process that is released later arrives later at the next barrier.
   Time synchronisation_messages(Layout team, const std::vector<LinkSpec>& route) const;
   static Time time_at(const std::map<std::uint32_t, Time>& measured, std::uint32_t threads);
   MessageTimes barrier_message(const std::vector<LinkSpec>& route, Time processor) const;

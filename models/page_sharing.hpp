@@ -1,10 +1,10 @@
 /// Single-writer mode: threads hand memory over by plain loads and stores, and no lock or barrier says when. Until the
-/// next barrier many nodes may read a page, or one may read and write it. The page's home keeps the list.
+/// next barrier many nodes may read a page, or one may read and write it. The page's home lists them.
 ///
 /// When it begins. Single-writer mode begins when a thread waits or has met others.
 /// - A thread waits if the run-time finds it where it was, with the same registers and stack.
 /// - A thread has met others after an atomic operation or a fence. It has met them, too, when it touches a page that an
-///   atomic operation has changed while its node has copies of other pages: these may be older.
+///   atomic operation has changed, if its node has copies of other pages then, as these may be older.
 /// A thread that has met others stops at its next touch of memory until all are in single-writer mode. So none goes on
 /// outside of it. A thread that goes from an atomic operation straight to the barrier, as a reduction does, needs no
 /// single-writer mode: its stores are at home before the operation, and nobody can tell when it did the rest. Before
@@ -12,16 +12,18 @@
 ///
 /// Why every outcome is then sequentially consistent (as far as each processor is): a store happens while no other node
 /// can read the page, a load while no other node can write it. So all loads and stores of a page have one order, in
-/// which each load finds the last store. A thread's next access follows when its last one has its place in that order.
+/// which each load finds the last store. A thread makes its next access only once its last one has its place there.
 /// No node ever has a copy that is older than what it may already have seen.
 ///
 /// Stacks and thread-local variables are an exception. Their processes have them open for good, as the kernel and the
 /// run-time use them at any time, so a store there goes unnoticed. It may be the last of several that others have to
 /// see in order. So
-/// - a node that fetches a copy of one keeps no copy of another that may be older: the home compares those of its own;
-/// - what a node has changed in others' stacks is at home before anybody sees a page of its own stack or one that it
-///   downgrades, or learns of an operation on its stack; and it has changed one page of others' stacks at a time;
-/// - where threads could see a change in part, they are stopped.
+/// - a node that fetches a page of a stack keeps no older copy of another stack page (the home compares those of pages
+///   that are its own);
+/// - a node sends home its changes to others' stacks before another node gets a page of its own stack, a page that it
+///   downgrades, or the outcome of an atomic operation on its stack;
+/// - at any time a node has changed at most one page of others' stacks;
+/// - threads that could see a part of a change are stopped.
 #pragma once
 
 #include <algorithm>
@@ -64,8 +66,9 @@ constexpr bool begins_before_operation(std::uint32_t processes) {
 
 /// What follows when a thread touches a page that an atomic operation has changed. `copies`: what the node has of
 /// others' pages, this one among them if it `is_copy`; `processes`: of the node. Stacks are an exception: a thread's
-/// stack holds sums of reductions beside what other threads read to begin. A thread that begins late and reads that has
-/// not met others, but must not keep older copies. Several processes of a node would drop each other's copies in turn.
+/// stack holds sums of reductions beside data that other threads read when they begin a region. A thread that begins
+/// late and reads such data has not met others by that, but must not keep older copies. Several processes of a node
+/// would drop each other's copies in turn.
 enum class Meeting : std::uint8_t { none, drops_copies, meets_others };
 constexpr Meeting meeting_at(bool is_on_stack, std::uint64_t copies, bool is_copy, std::uint32_t processes) {
   if (copies == (is_copy ? 1 : 0)) return Meeting::none;
@@ -80,15 +83,16 @@ constexpr Concerned concerned_by_sync(SingleWriterMode mode, bool has_stack_copi
   if (mode == SingleWriterMode::off) return Concerned::all_copies;
   return has_stack_copies ? Concerned::stack_copies : Concerned::none;
 }
-/// The synchronisation that decides whose changes go home. In single-writer mode a process of the same node may have
-/// announced its changes to the thread by a plain store.
+/// The kind of synchronisation whose rule decides which changes go home. In single-writer mode a process of the same
+/// node may have announced its changes to the thread by a plain store.
 constexpr Sync flushed_as(Sync sync, SingleWriterMode mode) {
   return mode == SingleWriterMode::off ? sync : Sync::acquire;
 }
 
-/// Whether a node's threads, where it has several, send their changes at the same time, and the node may enter flag
-/// mode meanwhile. Only with all threads at the barrier does nobody read what is at home so far. A thread outside of a
-/// gang may begin to wait for what a member has stored, and find it at home before what the member stored earlier.
+/// Whether the threads of a node send their changes at the same time, and the node may enter single-writer mode
+/// meanwhile. Unless all threads are at the barrier, one may read what is at home so far. A thread outside of a gang
+/// may wait for a value that a member stored, and find it at home while an earlier store of the member is not there
+/// yet.
 constexpr bool sends_while_others_go_on(Sync sync, SingleWriterMode mode) {
   return sync == Sync::barrier && mode == SingleWriterMode::off;
 }
@@ -106,7 +110,7 @@ constexpr Right right_for(Access access) {
 }
 
 /// Whether the page's home lists who has it, and so a request waits until others have downgraded it. Outside of
-/// single-writer mode another node's request is that of any fault.
+/// single-writer mode another node's request is an ordinary fault's, and does not wait.
 constexpr bool needs_list(bool is_on_stack, bool is_from_own_node, bool is_listed,
                           bool is_asked_in_single_writer_mode) {
   if (is_on_stack) return false;
@@ -114,33 +118,33 @@ constexpr bool needs_list(bool is_on_stack, bool is_from_own_node, bool is_liste
 }
 
 /// Whether what a node has changed in others' stacks goes home before this access. Changes of several stacks go to
-/// several homes, or one after the other. Nobody knows which of them a thread made last, and a thread that sees that
-/// one has to see the others. So in single-writer mode a node has changed one page of others' stacks at a time.
+/// several homes, or one after the other. Nobody knows which change is the last, and a thread that sees the last one
+/// has to see the others, too. So in single-writer mode a node may have changed only one page of others' stacks.
 /// `makes_no_progress`: the instruction has faulted on this page before, as it needs several at once.
 constexpr bool sends_other_stacks_first(SingleWriterMode mode, Access access, bool is_copy_of_stack,
                                         bool makes_no_progress) {
   return mode != SingleWriterMode::off && access == Access::write && is_copy_of_stack && !makes_no_progress;
 }
 
-/// Whether a node keeps its copies of other stacks when one of a stack comes, though their homes have changed them
-/// since: an instruction that needs several would get them by turns for ever.
+/// Whether a node that fetches a page of a stack keeps its copies of other stack pages, even if their homes have
+/// changed them since. Otherwise an instruction that needs several of them would fetch them in turn for ever.
 constexpr bool keeps_older_stack_copies(bool is_copy_of_stack, bool makes_no_progress) {
   return is_copy_of_stack && makes_no_progress;
 }
 
-/// Whether a node asks for a page only when no other copy of a stack is underway to it: a later one may not show less
-/// than an earlier one.
+/// Whether a node asks for a page only when no copy of another stack page is on its way to it. A copy that is asked for
+/// later must not be older than one asked for earlier.
 constexpr bool is_asked_for_alone(SingleWriterMode mode, bool is_copy_of_stack) {
   return mode != SingleWriterMode::off && is_copy_of_stack;
 }
 
-/// Whether a page goes to another node only when all is home that the home's node has changed in others' stacks: its
-/// thread stores to its own stack unseen, and may have stored there before.
+/// Whether a page goes to another node only after the home's node has sent home what it changed in others' stacks. The
+/// home's thread stores to its own stack without a fault, and may have done so since.
 constexpr bool serves_behind_stacks(SingleWriterMode mode, bool is_own_stack) {
   return mode != SingleWriterMode::off && is_own_stack;
 }
-/// Whether an atomic operation's outcome goes to another node only then. The thread that gets it reads its own stack
-/// without a fault, so single-writer mode need not begin before that.
+/// Whether an atomic operation's outcome, too, goes to another node only after these changes are at home. The thread
+/// that gets the outcome can read its own stack without a fault, and so before single-writer mode begins.
 constexpr bool tells_behind_stacks(Atomics atomics, bool is_own_stack) {
   return atomics != Atomics::relaxed && is_own_stack;
 }
@@ -156,7 +160,7 @@ struct OperationAtHome {
 enum class Taken : std::uint8_t {
   nothing,      ///< from nobody
   mark,         ///< from nobody, but a node that fetches a copy from now on learns of it
-  from_others,  ///< the home's node goes on with it
+  from_others,  ///< from all other nodes; the home's node keeps it
   from_all,     ///< each thread's next touch asks the home, and learns of it
 };
 constexpr Taken taken_by(const OperationAtHome& operation) {
@@ -195,7 +199,7 @@ class PageSharing {
     return list;
   }
 
-  /// Notes that a node whose right to write has ended had written the page, or that an atomic operation has changed it.
+  /// Notes a change, by a node that has lost the right to write the page, or by an atomic operation.
   void note_change() { is_changed_ = true; }
   bool is_changed() const { return is_changed_; }
 

@@ -26,13 +26,13 @@ inline constexpr Time last_date{9'000'000'000'000'000'000};
 /// Throws std::invalid_argument, which says what to do.
 [[noreturn]] void throw_beyond_last_date();
 
-/// So many times together. Throws as above if no run can last as long.
+/// `count` times `each`. Throws as above if no run can last as long.
 inline Time times(std::uint64_t count, Time each) {
   std::int64_t all = 0;
   if (__builtin_mul_overflow(count, each.count(), &all) || Time{all} > last_date) throw_beyond_last_date();
   return Time{all};
 }
-/// Nearest picosecond. Of more than any run can last, a little more than that: whoever spends it is refused.
+/// Nearest picosecond. More than last_date gives a little more than last_date, so that spending it throws.
 inline Time from_picoseconds(double ps) {
   return Time{std::llround(std::min(ps, 1.01 * static_cast<double>(last_date.count())))};
 }

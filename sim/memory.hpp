@@ -33,7 +33,8 @@ struct Touch {
 /// Why a thread arrives at a barrier.
 enum class Arrival : std::uint8_t { inside, fork_master, fork_worker };
 
-/// The memory of one thread, in a run of several. Its functions may block the thread's actor.
+/// One thread's view of the shared memory, in a run of more than one thread. Its functions may block the thread's
+/// actor.
 class Memory {
  public:
   virtual ~Memory() = default;
@@ -64,8 +65,8 @@ class Memory {
   virtual void disclaim(LockId /*lock*/) {}
   /// Whether the thread was the last to take the lock and has not released it.
   virtual bool has(LockId /*lock*/) { return true; }
-  /// Takes the lock, with the protocol's handling of changes. `turn` is the number that the grant must have among the
-  /// lock's, from 0; nothing: in order of arrival.
+  /// Takes the lock, with the protocol's handling of changes. `turn`: which of the lock's grants this must be, from 0;
+  /// without it the lock is granted in order of arrival.
   virtual void acquire(LockId lock, std::optional<std::uint64_t> turn) = 0;
   virtual void release(LockId lock) = 0;
   /// Post to, or wait for, a flag of a doacross loop or of a library's object.

@@ -61,7 +61,7 @@ struct Grant {
 /// Sends the diffs of this process's changed pages home, as the rule of `sync` says, and returns when they are applied.
 /// `granted`: the lock that this flush belongs to, for the log.
 void flush(Sync sync, const Grant* granted = nullptr) REQUIRES(application) EXCLUDES(node().mutex);
-/// Flushes these pages of a block that is freed: the next block there shows what was in it.
+/// Flushes these pages of a block that is being freed, as a later block there has to show the old content.
 void flush_pages(std::uintptr_t begin, std::uint64_t pages) REQUIRES(application) EXCLUDES(node().mutex);
 /// Sends a diff with its twin's words, and returns when it is applied.
 void send_diff(const Place& place, const std::byte* diff, const std::byte* twin_words, const EncodedDiff& encoded)

@@ -13,16 +13,19 @@
 ///                               <-  failed      (text) why this process ends the run; it exits with status 1
 ///                               <-  lost_peer   (LostPeer) as failed, because another process's connection is
 ///                                               closed. The launcher looks for the reason there first
-///                               <-  page_events (PageEvents) what was logged since, if the launcher wants a log
-///                               <-  regions     (RegionOrigins) process 0, of the program's regions, in their order
-///                               <-  timed_events (TimedEvents) what was logged since, if the launcher wants a timeline
+///                               <-  page_events (PageEvents) what was logged since the last one, if the launcher wants
+///                               a log
+///                               <-  regions     (RegionOrigins) process 0: origins of the program's regions, in their
+///                               order
+///                               <-  timed_events (TimedEvents) what was logged since the last, if the launcher wants a
+///                               timeline
 ///                               <-  leaving     process 0: the program is through, whatever the others still do or
 ///                                               wait for; they may be killed when process 0 has ended
 ///                               <-  result      (Result) at the end of the program
 /// A process ends as soon as its launcher's end of the socket is closed.
 ///
 /// On other hosts an agent (run_command/agent.hpp) starts the processes, whose control sockets are connections to the
-/// launcher then. It has one of its own:
+/// launcher then. The agent has a connection of its own:
 ///
 ///   launcher                         agent
 ///                               <-  failed      (text) why the host's processes cannot be started
@@ -105,7 +108,7 @@ struct Welcome {
   Emulation emulation;
   std::uint32_t wants_page_log = 0;
   std::uint32_t wants_timeline = 0;
-  std::int32_t processor = -1;  ///< place among the host's processors of the one to run on; -1: the system chooses
+  std::int32_t processor = -1;             ///< to run on, numbered among the host's processors; -1: the system chooses
   std::uint8_t secret[secret_bytes] = {};  ///< random, new in each run; a connection begins with it
   char listen_host[64] = {};  ///< tcp: IPv4 address to listen on, "127.0.0.1" unless the user said otherwise
 };
@@ -120,8 +123,8 @@ struct PageEvent {
   enum class Kind : std::uint8_t {
     fault,    ///< object: region; value: page; fault: its kind
     diff,     ///< sent to another node. object: region; value: page; bytes: its payload
-    clock,    ///< the initial thread read a clock that bounds the region, as this process knows now. value: calls so
-              ///< far, with_rank(); object: where in the log, an AsOf
+    clock,    ///< the process learns that the initial thread read a clock that bounds the region. value: readings so
+              ///< far, with_rank(); object: AsOf, at which of the process's events the reading counts
     barrier,  ///< comes to a barrier, or waits for work. bytes: whether of_team
     ask,      ///< flushes before it asks for a lock
     take,     ///< flushes once it has the lock. object: lock; value: the lock's grants before this one
@@ -129,7 +132,7 @@ struct PageEvent {
     give,     ///< flushes before it gives a lock back
     leave,    ///< goes on behind a barrier of the team
   };
-  /// Place of a reading of the clock, by the process's last event.
+  /// The process's own event at which a reading of the clock counts.
   enum class AsOf : std::uint32_t {
     now,      ///< where it learns of it
     arrival,  ///< at its last `barrier` of the team
@@ -142,7 +145,7 @@ struct PageEvent {
   std::uint32_t object = 0;
   std::uint16_t bytes = 0;
   Kind kind{};
-  FaultKind fault{};  ///< of JIAJIA: that has the number of jiajia::FaultKind
+  FaultKind fault{};  ///< under JIAJIA: a jiajia::FaultKind's number
 };
 
 /// An action of a process with its begin and end, in nanoseconds of the machine's monotonic clock.
@@ -197,10 +200,10 @@ struct ProcessEnded {
   std::int32_t wait_status = 0;  ///< as waitpid returns it
 };
 
-/// The run of one process. Both tallies are differences: `now_ns` is the part's duration. The program's exit status is
-/// the process's own. After its result a process goes on answering pings until it closes its end or exits.
-/// `region` lies between the initial thread's first and last reading of the clocks that bound it (trace::rank_of); the
-/// same as `whole` if there are less than two.
+/// The run of one process. Each tally is the difference of its end and its begin, so its `now_ns` is a duration. The
+/// program's exit status is the process's own. After its result a process goes on answering pings until it closes its
+/// end or exits. `region` lies between the initial thread's first and last reading of the clocks that bound it
+/// (trace::rank_of); the same as `whole` if there are less than two.
 struct Result {
   Tally region{};
   Tally whole{};

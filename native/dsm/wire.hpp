@@ -26,13 +26,14 @@ enum class WireKind : std::uint8_t {
                     ///< page)
   diff,             ///< a piece of a diff; address: bytes of the diff before it; value: DiffPiece; payload: the piece,
                     ///< then a piece of the twin's words. Answer: done, when the piece is here. Under JIAJIA a whole
-                    ///< message of its: address: answers that the home counts; value: data, bytes, by the model;
-                    ///< payload: PartOfDiff, piece and words of each part. Answer: diff_grant
-  barrier_arrive,   ///< address: key of a gang, and value: its size; 0: the team's, and value: 0, changes_are_home
-                    ///< or notices_are_here; payload: NoticeRuns. Answer: barrier_release (when all have come), or quit
+                    ///< DIFF message; address: number of answers that the home counts; value: bytes of data by the
+                    ///< model; payload: PartOfDiff, piece and words of each part. Answer: diff_grant
+  barrier_arrive,   ///< at a gang's barrier, address: its key; value: its size. At the team's, address: 0; value: 0,
+                    ///< changes_are_home or notices_are_here; payload: NoticeRuns. Answer: barrier_release (when all
+                    ///< have come), or quit
   barrier_release,  ///< value: calls of the clock so far, for the measured region. Where notices are here: address: the
                     ///< epoch that ends; value: how many NoticeRuns it has; payload: the first ones
-  lock_request,     ///< address: LockId; value: engine::Demand, 0: of a mutex; payload: ordered loops: OrderedTurn.
+  lock_request,     ///< address: LockId; value: engine::Demand (0 for a mutex); payload: in ordered loops, OrderedTurn.
                     ///< Answer: lock_grant (when it is free)
   lock_grant,       ///< address: GrantSays; value: how often it was granted before
   lock_release,     ///< address: LockId; value: as lock_request. No answer
@@ -50,34 +51,35 @@ enum class WireKind : std::uint8_t {
   lock_held,  ///< to the process that has it according to its manager. address: LockId. Answer: done; value: 1 if so
   lock_name,  ///< address of the lock object; value: LockClass. Answer: done; value: LockId
   // Other synchronisation objects of the C library (native/pthreads/engine.hpp). address: LockId of the object.
-  object_give,         ///< as lock_release. Answer: done
-  object_set,          ///< value: ObjectNumber. Answer: done
-  object_number,       ///< value: ObjectNumber, asked for. Answer: done; value: the number
-  object_meet,         ///< Answer: lock_grant (when all have come)
-  object_enlist,       ///< Answer: done
-  object_await,        ///< value: as of object_leave. Answer: lock_grant (when it is no longer enlisted)
-  object_wake,         ///< value: how many at most. Answer: done; value: how many
-  object_leave,        ///< waits no longer. value: 1 if it stays enlisted. Answer, if it waited: lock_grant: too_late
-  make_key,            ///< Answer: done; value: a number that no key has
-  ordered_pass,        ///< payload: OrderedTurn; value: whose turn is next. Answer (when the turn has come): done
-  flag_post,           ///< address: flag; value: what it counts now. No answer
-  flag_wait,           ///< address: flag; value: what it has to count. Answer (when it does): lock_grant
-  region_of,           ///< address: page. Answer: done; payload: KnownRegion (of no pages if it is in none)
-  touch_first,         ///< address: the page's index in region `value`. Answer: done; value: the page's home
-  allocate,            ///< payload: heap::Request. Answer: done; value: the block, or 0
-  free_block,          ///< address. Answer: done
-  unmap_pages,         ///< address, value: begin and end in large blocks. Answer: done
-  map_again,           ///< address, value: as unmap_pages. Answer: done; value: 1 if all are of blocks
-  room_of,             ///< address. Answer: done; value: bytes
-  used_pages,          ///< address, value: begin and end in a large block. Answer: done; those of the first used pages
-  put_page,            ///< address: part of a page; payload: its bytes, for its new home. Answer: done
-  shut_copies,         ///< to a local peer (coherence.hpp). Answer: done
-  open_state,          ///< address: construct. Answer (when nobody else has it): done; payload: ConstructState
-  close_state,         ///< address: construct; payload: ConstructState. No answer
+  object_give,    ///< as lock_release. Answer: done
+  object_set,     ///< value: ObjectNumber. Answer: done
+  object_number,  ///< value: ObjectNumber, asked for. Answer: done; value: the number
+  object_meet,    ///< Answer: lock_grant (when all have come)
+  object_enlist,  ///< Answer: done
+  object_await,   ///< value: as of object_leave. Answer: lock_grant (when it is no longer enlisted)
+  object_wake,    ///< value: how many at most. Answer: done; value: how many
+  object_leave,   ///< waits no longer. value: 1 if it stays enlisted. Answer, if it waited: lock_grant: too_late
+  make_key,       ///< Answer: done; value: a number that no key has
+  ordered_pass,   ///< payload: OrderedTurn; value: whose turn is next. Answer (when the turn has come): done
+  flag_post,      ///< address: flag; value: what it counts now. No answer
+  flag_wait,      ///< address: flag; value: what it has to count. Answer (when it does): lock_grant
+  region_of,      ///< address: page. Answer: done; payload: KnownRegion (of no pages if it is in none)
+  touch_first,    ///< address: the page's index in region `value`. Answer: done; value: the page's home
+  allocate,       ///< payload: heap::Request. Answer: done; value: the block, or 0
+  free_block,     ///< address. Answer: done
+  unmap_pages,    ///< address, value: begin and end in large blocks. Answer: done
+  map_again,      ///< address, value: as unmap_pages. Answer: done; value: 1 if all belong to blocks
+  room_of,        ///< address. Answer: done; value: bytes
+  used_pages,     ///< address, value: begin and end in a large block. Answer: done; address, value: of the first used
+                  ///< pages
+  put_page,       ///< address: part of a page; payload: its bytes, for its new home. Answer: done
+  shut_copies,    ///< to a local peer (coherence.hpp). Answer: done
+  open_state,     ///< address: construct. Answer (when nobody else has it): done; payload: ConstructState
+  close_state,    ///< address: construct; payload: ConstructState. No answer
   single_writer_mode,  ///< from now on pages are shared as models/page_sharing.hpp says. Answer: done (when they are)
   end_turn,            ///< Answer (when it is this process's turn to run exit functions): done
-  end_done,    ///< it has run them. address: 1 if one has ended the program; value: the status then. Answer (when the
-               ///< program has ended): done
+  end_done,    ///< its exit functions have run. address: 1 if one has ended the program; value: the status then. Answer
+               ///< (when the program has ended): done
   late_diff,   ///< as diff, between service threads. Answer for the last piece: late_done
   late_done,   ///< no answer
   stack_news,  ///< single-writer mode, between service threads of a node: the sender's stack changes. Answer:
@@ -96,7 +98,7 @@ enum class WireKind : std::uint8_t {
   write_notices,  ///< payload: NoticeRuns, as far as barrier_arrive has no room for them. No answer
   more_notices,   ///< value: how many of the ended epoch's are known. Answer: done; payload: the next ones
   seen_values,    ///< payload: SeenValues (blind_waits.cpp). Answer: done; value: 1 if some have been changed here
-  exit_run,       ///< to process 0: address: ExitKind; value: status. No answer; its own barrier_arrive gets it
+  exit_run,  ///< to process 0: address: ExitKind; value: status. No answer; quit answers the sender's barrier_arrive
 };
 
 /// How a thread ends the program.
@@ -144,15 +146,14 @@ struct Head {
   WireKind kind{};
   ThreeBytes bytes = 0;          ///< of the payload that follows
   std::uint32_t generation = 0;  ///< of the regions, as far as the sender knows (regions.hpp)
-  std::uint64_t ticket = 0;      ///< on an emulated network: the receiver takes the message no earlier
-                             ///< (emulated_network.hpp). While a message is made: its payload by the model, where that
-                             ///< depends on notices
+  std::uint64_t ticket = 0;  ///< on an emulated network: when the receiver may take it (emulated_network.hpp). Before
+                             ///< the message is sent: its payload by the model, where that depends on notices
   std::uint64_t address = 0;
   std::uint64_t value = 0;
 };
 static_assert(sizeof(Head) == control_payload.count, "what the simulator counts for a control message");
 
-/// The right that a process wants to a page in single-writer mode, and the page's id, by which others know their
+/// The right that a process wants to a page in single-writer mode, and the page's id, by which others find their
 /// copies. 0 outside of single-writer mode.
 struct PageWish {
   static constexpr unsigned right_bits = 2;
@@ -207,7 +208,7 @@ struct OwnPage {
 /// The state of a page that a process downgrades.
 struct Downgraded {
   bool was_written = false;
-  std::uint16_t parts = 0;  ///< that its content has
+  std::uint16_t parts = 0;  ///< the base pages whose content comes with the message
 
   constexpr std::uint64_t number() const { return std::uint64_t{parts} << 1 | (was_written ? 1U : 0U); }
   static constexpr Downgraded of(std::uint64_t number) {
@@ -228,7 +229,7 @@ struct DiffPiece {
   std::uint16_t bytes = 0;  ///< of the diff in this message
 };
 
-/// In front of a part of a diff in one of JIAJIA's messages, in bytes.
+/// Sizes in bytes that precede each part of a diff in one of JIAJIA's messages.
 struct PartOfDiff {
   std::uint32_t diff_bytes = 0;  ///< of the whole diff
   std::uint32_t twin_bytes = 0;  ///< of all words of the twin
@@ -246,7 +247,7 @@ struct NoticeRun {
 
 /// The value that a member of the team sends with the message after its flush.
 inline constexpr std::uint64_t changes_are_home = 1;
-inline constexpr std::uint64_t notices_are_here = 2;  ///< as well
+inline constexpr std::uint64_t notices_are_here = 2;  ///< changes too
 
 /// Whether this answers a question during which handlers may run. A handler's own questions never get such an answer.
 constexpr bool answers_long_question(WireKind kind) {

@@ -123,7 +123,7 @@ struct ObjectRecord {
   std::uint64_t load_offset = 0;  ///< added to the file's own addresses
 };
 
-/// Calls of one function by the program, at its end.
+/// How often the program called one function; sent when it ends.
 struct UnseenRecord {
   char call[48] = {};  ///< the function's name, ended by a zero
   std::uint64_t calls = 0;
@@ -139,13 +139,13 @@ struct IntervalRecord {
   std::uint32_t unused2 = 0;
   std::uint64_t object = 0;
   std::uint64_t value = 0;
-  /// Compute time. In the tracked pass it holds, for each touch, what the kernel needs to deliver it: see places_of in
+  /// Compute time. In the tracked pass it includes the kernel's time to deliver each touch's signal: see places_of in
   /// trace_command/touch_places.hpp.
   std::uint64_t compute_ns = 0;
 };
 
-/// The thread, whose last interval ended with a wait in a loop of its own, polls again: thread `by` has gone on since
-/// the last poll, and `events` of that one's have begun, or the next has to.
+/// The thread, whose last interval ended with a wait in a loop of its own, polls again: thread `by` has run since
+/// the last poll, and has to have begun `events` events before this one.
 struct WokenRecord {
   std::uint32_t thread = 0;
   std::uint32_t by = 0;
@@ -201,7 +201,7 @@ inline constexpr std::uint16_t wait_loop_unlearnt = 0, wait_loop_learnt = 1, wai
 struct ScheduleEntry {
   enum class Kind : std::uint8_t {
     pick,       ///< thread `self` reached a scheduling point; `chosen` went on
-    wait,       ///< thread `self` waited for a flag, for the time number `value` here; `chosen` went on
+    wait,       ///< thread `self` waited for a flag, its wait number `value` here; `chosen` went on
     wait_loop,  ///< from here on there is a trap in a loop, at `value` in the program's file; `chosen`: wait_loop_...
     preempt,    ///< thread `self` was interrupted in its interval number `value`; `chosen` went on
     clock,      ///< thread `self` read its clock: `value` nanoseconds; `chosen`: clock_event, clock_...

@@ -54,16 +54,16 @@ struct Stack {
   bool holds(std::uintptr_t address) const { return address - begin < end - begin; }
 };
 
-/// Where the thread last came by an instruction of a loop that waits (wait_loops.hpp).
+/// The instruction of a waiting loop that the thread last came by (wait_loops.hpp).
 struct FlagWait {
   std::uintptr_t place = 0;
   std::uint64_t state = 0;     ///< of registers and stack
   std::uint64_t interval = 0;  ///< that it was in
-  program::Poll poll{};        ///< of a place that polls
+  program::Poll poll{};        ///< how the place polls, if it does
   std::uint64_t value = 0;     ///< that it saw
   unsigned times = 0;          ///< that it saw this value, in a row
   std::uint64_t own_ns = 0;    ///< the interval's compute time then
-  unsigned rounds = 0;         ///< that others have gone on since
+  unsigned rounds = 0;         ///< times that others have gone on since
   unsigned ignored = 0;        ///< times that the first pass did not wait here
 };
 
@@ -78,15 +78,15 @@ struct Steps {
   std::uint64_t state = 0;   ///< at `begin`
   std::uintptr_t stack = 0;  ///< there
   unsigned count = 0;
-  unsigned turns = 0;   ///< that came back to it in that state
-  unsigned others = 0;  ///< and in others
+  unsigned turns = 0;   ///< back to `begin`, in the same state
+  unsigned others = 0;  ///< back to `begin`, in other states
   unsigned pauses = 0;  ///< of all, those that are `pause`
 };
 
-/// Times that others went on in the midst of an interval, in case that the thread waits for what they do.
+/// Lets others go on in the midst of an interval now and then, in case the thread waits for what they do.
 struct BlindWait {
   std::uint64_t interval = 0;
-  std::uint64_t not_before_ns = 0;  ///< of the interval's compute time: the next one
+  std::uint64_t not_before_ns = 0;  ///< the interval's compute time when others go on next
   unsigned patience = 1;            ///< as find_wait_loop() has it
 };
 
@@ -95,13 +95,13 @@ struct Readings {
   std::uint64_t count = 0;     ///< that are events
   std::uint64_t last_ns = 0;   ///< what the last one gave
   std::uint64_t ahead_ns = 0;  ///< how far it was ahead of the virtual clock (modulo 2^64)
-  std::uint64_t slept_ns = 0;  ///< what the thread has slept, and waited for a time, in all
+  std::uint64_t slept_ns = 0;  ///< total time that the thread has slept or waited until a date
   program::ClockRow row;
   std::uint64_t row_began_ns = 0;
   std::uint64_t row_began_clock_ns = 0;
-  double pace = 1;                      ///< of its end, against the virtual clock
+  double pace = 1;                      ///< of the clock at the row's end, relative to the virtual clock
   std::uint64_t computed_ns = 0;        ///< by the interval, up to the last reading
-  std::uint64_t computed_since_ns = 0;  ///< the last but one
+  std::uint64_t computed_since_ns = 0;  ///< of that, since the reading before
 };
 
 /// The thread's wait at a barrier of the C library. It is over as soon as others have gone on from there.
@@ -132,7 +132,7 @@ struct VirtualThread {
   bool has_timed_out GUARDED_BY(turn) = false;
   const void* enlisted_at GUARDED_BY(turn) = nullptr;  ///< object whose wake() it awaits
   std::uint64_t enlisted_as GUARDED_BY(turn) = 0;      ///< numbered in the order in which threads enlist
-  std::uint64_t woken_by GUARDED_BY(turn) = 0;         ///< which of that object's wake()
+  std::uint64_t woken_by GUARDED_BY(turn) = 0;         ///< number of the object's wake() that woke it
   Meeting meeting GUARDED_BY(turn);
   Stopwatch stopwatch GUARDED_BY(turn);
   std::uint64_t intervals GUARDED_BY(turn) = 0;
@@ -150,7 +150,8 @@ struct VirtualThread {
   bool is_split GUARDED_BY(turn) = false;             ///< its pages were closed in between, since it last synchronised
   GrowingArray<Touch> touches GUARDED_BY(turn);       ///< of the interval that it is in
   std::uintptr_t control_stack GUARDED_BY(turn) = 0;  ///< where it may wait while its stack is protected
-  /// The thread's thread-local variables and its block. Empty if the program has no thread-local variables.
+  /// The thread's thread-local variables and its thread control block. Empty if the program has no thread-local
+  /// variables.
   program::AddressRange locals GUARDED_BY(turn);
   bool are_locals_shut GUARDED_BY(turn) = false;
   bool exists GUARDED_BY(turn) = false;
@@ -178,7 +179,7 @@ inline bool set_inside(bool is_inside) {
   return was_inside;
 }
 
-/// While it lives, no other virtual thread runs: for changes that it must not see half done.
+/// While such an object lives, no other virtual thread runs: for changes that others must not see half done.
 class Uninterrupted {
  public:
   Uninterrupted() : was_inside_(set_inside(true)) {}
@@ -192,7 +193,7 @@ class Uninterrupted {
 /// Sets up all threads; the caller becomes thread 0, whose block lies in `memory`, if the program has thread-local
 /// variables.
 void start_threads(const program::AddressRange& memory) REQUIRES(turn, starting);
-/// Opens all threads' variables, for the end of tracking. They are shut again at the next turn but one.
+/// Opens all threads' variables, for the end of tracking. They are shut again when their thread next hands the turn on.
 void open_all_locals() REQUIRES(turn);
 VirtualThread& thread_of(std::uint32_t number) REQUIRES(turn);
 /// Number of threads that exist.
@@ -221,7 +222,7 @@ bool wait_in_between(VirtualThread& self, ThreadStatus status, const void* waits
 /// Whether the thread's turn will come whatever others do.
 bool can_go_on(const VirtualThread& thread) REQUIRES(turn);
 
-/// Whether the turn of any thread but `self` will come.
+/// Whether there is another thread whose turn will come.
 bool others_can_go_on(const VirtualThread& self) REQUIRES(turn);
 
 /// Lets another thread go on, because the caller waits for a flag. The more `rounds` the caller has waited, the later

@@ -50,10 +50,11 @@ enum class EventKind : std::uint8_t {
   atomic,  ///< an inline atomic operation on shared memory. object: RegionId; value: its byte in the region; detail:
            ///< number of changed words (0 to 4)
   fence,   ///< a fence instruction: from here on, own changes are visible to others, and others' to the thread
-  take,    ///< takes of a library's object, or is woken by one. object: LockId; detail: ObjectClass; value, by class:
-           ///< semaphore or read-write lock: takes so far less gives so far, beyond its number (models/demand.hpp; 32
-  ///< bits, with sign; the object may have been set, or be a reused address); condition, and any object in older
-  ///< traces: least number of earlier gives
+  /// Takes a library's object (a unit of a semaphore, a read-write lock), or is woken by one. object: LockId; detail:
+  /// ObjectClass. value of a semaphore or read-write lock: by how much its takes less its gives so far exceed its
+  /// number (models/demand.hpp; 32 bits, with sign), as it may have been set, or its address reused. value of a
+  /// condition, and of any object in older traces: least number of earlier gives
+  take,
   give,  ///< releases or posts it, or wakes others. object, detail: as in `take`
   meet,  ///< meets others at a library's barrier. object: LockId; value: arrivals so far, in all
   spin,  ///< waited in its own loop for another thread's store. object: that thread; value: how many of its events had
@@ -66,7 +67,7 @@ enum class LockClass : std::uint8_t { lock, nest_lock, critical, atomic, ordered
 /// Older traces use the first two.
 enum class ObjectClass : std::uint8_t { given_semaphore, given_read_write_lock, condition, semaphore, reader, writer };
 enum class Schedule : std::uint8_t { static_, dynamic, guided, sections };
-/// The function by which the program read a clock; those from system_clock on are C++'s, then Fortran's.
+/// The function by which the program read a clock; system_clock and steady_clock are C++'s.
 enum class ClockSource : std::uint8_t {
   omp_get_wtime,
   clock_gettime,
@@ -151,7 +152,7 @@ constexpr bool is_partial(Change change) {
   return change.words != 0 && change.words != words_per_page;
 }
 
-/// The changed lines that `pages` pages in succession have in common.
+/// `pages` pages in succession with the same changed lines.
 struct LinesRun {
   ChangedLines changed{};
   std::uint64_t pages = 1;
@@ -258,7 +259,7 @@ struct Site {
   bool operator==(const Site&) const = default;
 };
 
-/// The program's calls of a function that the trace lacks, and the memory that these calls returned.
+/// Calls of one function that are not in the trace: their number, and the memory that they returned.
 struct UnseenCall {
   std::string call{};
   std::uint64_t calls = 0;
