@@ -6,17 +6,10 @@
 #include <array>
 #include <cerrno>
 #include <filesystem>
-#include <system_error>
+
+#include "commands/errors.hpp"
 
 namespace sdsm::commands {
-namespace {
-
-[[noreturn]] void fail(const char* what) {
-  throw std::system_error(errno, std::generic_category(), what);
-}
-
-}  // namespace
-
 void Descriptor::reset(int number) {
   if (number_ >= 0) close(number_);
   number_ = number;
@@ -24,7 +17,7 @@ void Descriptor::reset(int number) {
 
 Pipe make_pipe() {
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) fail("cannot create a pipe");
+  if (pipe2(ends, O_CLOEXEC) != 0) throw_errno("cannot create a pipe");
   return {Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
@@ -55,7 +48,7 @@ Descriptor make_temporary_file() {
   if (error) folder = ".";
   std::string name = (folder / "sdsm-XXXXXX").string();
   Descriptor file(mkostemp(name.data(), O_CLOEXEC));
-  if (file.get() < 0) fail("cannot create a temporary file");
+  if (file.get() < 0) throw_errno("cannot create a temporary file");
   unlink(name.c_str());
   return file;
 }

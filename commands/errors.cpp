@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdio>
 #include <new>
 #include <system_error>
@@ -35,6 +36,10 @@ bool is_bad_input(const std::error_code& error) {
 
 BadInput::BadInput(std::vector<std::string> findings)
     : std::invalid_argument(fmt::format("{}", fmt::join(findings, "\n"))), findings_(std::move(findings)) {}
+
+void throw_errno(const char* what) {
+  throw std::system_error(errno, std::generic_category(), what);
+}
 
 int exit_status_of(const std::function<int()>& body) noexcept {
   open_closed_streams();

@@ -28,6 +28,9 @@ class RunError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Throws std::system_error for `errno`.
+[[noreturn]] void throw_errno(const char* what);
+
 /// The body of every main(). Opens standard streams that are closed, calls `body` and returns its exit status. If
 /// `body` throws, prints the error on stderr and returns 2 for BadInput, any other std::invalid_argument, and system
 /// errors that another file's name would avoid; else 1. The run also fails if stdout has not taken all output.

@@ -107,9 +107,9 @@ std::string seconds(std::int64_t ns) {
   return fmt::format("{}.{:09}", ns / 1'000'000'000, ns % 1'000'000'000);
 }
 
-class Writer {
+class PajeWriter {
  public:
-  Writer(std::ostream& out, const Timeline& timeline, const Labels& labels)
+  PajeWriter(std::ostream& out, const Timeline& timeline, const Labels& labels)
       : out_(out), timeline_(timeline), labels_(labels), names_(timeline, labels) {}
 
   void write() {
@@ -252,7 +252,7 @@ class Writer {
 }  // namespace
 
 void write_paje(std::ostream& out, const Timeline& timeline, const Labels& labels) {
-  Writer(out, timeline, labels).write();
+  PajeWriter(out, timeline, labels).write();
 }
 
 }  // namespace sdsm::timelines

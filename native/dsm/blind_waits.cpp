@@ -12,13 +12,13 @@
 #include "native/dsm/downgrades.hpp"
 #include "native/dsm/memory.hpp"
 #include "native/dsm/node.hpp"
+#include "native/program/machine_code.hpp"
 #include "native/program/polls.hpp"
 
 namespace sdsm::dsm {
 namespace {
 
 constexpr greg_t single_step = 0x100;  // TF, of the flags
-constexpr std::uint8_t trap = 0xcc;    // int3
 
 // In ticks: of 2 ms of the thread's processor time, or pauses. Following 512 instructions takes about 1 ms, and the
 // time between doubles; a question takes about 0.1 ms.
@@ -70,7 +70,7 @@ std::optional<Poll> poll_of(const greg_t* registers) {
   const auto at = static_cast<std::uintptr_t>(registers[REG_RIP]);
   if (!program::program_image.is_own_code(at + program::longest_instruction)) return std::nullopt;
   const auto* const code = reinterpret_cast<const std::uint8_t*>(at);
-  return *code == trap ? std::nullopt : program::poll_of(code, registers);
+  return *code == program::trap_code ? std::nullopt : program::poll_of(code, registers);
 }
 
 void note_poll(const greg_t* registers) REQUIRES(application) {

@@ -26,11 +26,11 @@ struct BookHandler {
   FirstTouchHomes first_touches;
   std::uint64_t keys = 0;  ///< made so far
 };
-BookHandler handler GUARDED_BY(handling);
+BookHandler book_handler GUARDED_BY(handling);
 
 std::uint64_t name_lock(std::uint64_t lock_class, std::uint64_t address) REQUIRES(handling) {
-  const auto next = first_named_lock + handler.lock_names.size();
-  return handler.lock_names.try_emplace({lock_class, address}, next).first->second;
+  const auto next = first_named_lock + book_handler.lock_names.size();
+  return book_handler.lock_names.try_emplace({lock_class, address}, next).first->second;
 }
 
 void open_next(SharedState& shared) REQUIRES(handling) {
@@ -47,20 +47,20 @@ void open_next(SharedState& shared) REQUIRES(handling) {
 ProcessId placed_home(PageId page) {
   const RegionInfo& info = region(index_of(page.region));
   if (info.placement != Placement::first_touch) return homes_of(info).home(page.index, processes());
-  return handler.first_touches.home(page).value_or(ProcessId{0});
+  return book_handler.first_touches.home(page).value_or(ProcessId{0});
 }
 
 void keep_books(ProcessId from, const Head& head, const std::byte* payload) {
   switch (head.kind) {
     case WireKind::lock_name: return answer_value(from, name_lock(head.value, head.address));
-    case WireKind::make_key: return answer_value(from, handler.keys++);
+    case WireKind::make_key: return answer_value(from, book_handler.keys++);
     case WireKind::region_of: {
       const KnownRegion known = known_region(head.address);
       return answer(from, {.kind = WireKind::done, .bytes = sizeof known}, &known);
     }
     case WireKind::touch_first: {
       const PageId page{RegionId{static_cast<std::uint32_t>(head.value)}, head.address};
-      return answer_value(from, index_of(handler.first_touches.touched(page, from)));
+      return answer_value(from, index_of(book_handler.first_touches.touched(page, from)));
     }
     case WireKind::allocate: {
       heap::Request request;
@@ -82,12 +82,12 @@ void keep_books(ProcessId from, const Head& head, const std::byte* payload) {
       return answer(from, {.kind = WireKind::done, .address = used.begin, .value = used.end});
     }
     case WireKind::open_state: {
-      SharedState& shared = handler.constructs[head.address];
+      SharedState& shared = book_handler.constructs[head.address];
       shared.queue.push_back(from);
       return open_next(shared);
     }
     case WireKind::close_state: {
-      SharedState& shared = handler.constructs[head.address];
+      SharedState& shared = book_handler.constructs[head.address];
       std::memcpy(&shared.state, payload, sizeof shared.state);
       shared.is_open = false;
       return open_next(shared);

@@ -47,13 +47,6 @@
 namespace sdsm::dsm {
 namespace {
 
-std::byte* view_of(std::uintptr_t address) {
-  return find_range(address)->view_of(address);
-}
-std::byte* twin_of(std::uintptr_t address) {
-  return find_range(address)->twin_of(address);
-}
-
 auto find_arriving(std::uintptr_t address) REQUIRES(node().mutex) {
   return std::find_if(node().arriving.begin(), node().arriving.end(),
                       [&](const Arriving& page) { return page.address == address; });

@@ -17,11 +17,11 @@ namespace {
 using program::Decimal;
 using program::end_run;
 
-struct Meeting {
+struct Listening {
   std::uint8_t secret[secret_bytes] = {};
   int listener = -1;
 };
-constinit Meeting meeting GUARDED_BY(starting);
+constinit Listening listening GUARDED_BY(starting);
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
@@ -38,7 +38,7 @@ std::vector<int> connect_to_others(const std::vector<std::string>& addresses, st
     REQUIRES(starting) {
   std::vector<int> sockets(processes(), -1);
   Hello hello;
-  std::memcpy(hello.secret, meeting.secret, sizeof hello.secret);
+  std::memcpy(hello.secret, listening.secret, sizeof hello.secret);
   hello.process = index_of(self.process);
   hello.fingerprint = fingerprint;
   for (std::uint32_t other = 0; other < processes(); ++other) {
@@ -54,7 +54,7 @@ std::vector<int> connect_to_others(const std::vector<std::string>& addresses, st
 
 std::vector<int> accept_others(std::uint64_t fingerprint) REQUIRES(starting) {
   std::vector<int> sockets(processes(), -1);
-  Admission admission(meeting.listener, meeting.secret);
+  Admission admission(listening.listener, listening.secret);
   constexpr int round_ms = 1000;
   for (std::uint32_t missing = processes() - 1; missing > 0;) {
     const auto arrival = admission.next(round_ms);
@@ -80,10 +80,10 @@ std::vector<int> accept_others(std::uint64_t fingerprint) REQUIRES(starting) {
 }  // namespace
 
 void listen_for_others(const Welcome& welcome) {
-  std::memcpy(meeting.secret, welcome.secret, sizeof meeting.secret);
+  std::memcpy(listening.secret, welcome.secret, sizeof listening.secret);
   std::string address;
-  meeting.listener = listen_on(welcome.transport, welcome.listen_host, address);
-  if (meeting.listener < 0) {
+  listening.listener = listen_on(welcome.transport, welcome.listen_host, address);
+  if (listening.listener < 0) {
     end_run({"no socket to listen on ", welcome.listen_host, ": ", std::strerror(errno), remedy_for(errno)});
   }
   send_to_launcher(FrameKind::listening, address.data(), address.size());

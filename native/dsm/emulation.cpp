@@ -27,7 +27,7 @@ struct Schedule {
   const std::byte* end = nullptr;
 };
 constinit Schedule schedule_at_start GUARDED_BY(starting);
-constexpr const Schedule& schedule = schedule_at_start;
+constexpr const Schedule& own_schedule = schedule_at_start;
 
 /// The thread's place in it.
 struct Progress {
@@ -81,9 +81,9 @@ void end_schedule() {
 }
 
 void begin_work() {
-  if (schedule.begin == nullptr || progress.is_over) return;
-  const std::byte* const begin = progress.next_interval == nullptr ? schedule.begin : progress.next_interval;
-  if (begin >= schedule.end) end_run({"the program does more than its trace holds. Trace it again"});
+  if (own_schedule.begin == nullptr || progress.is_over) return;
+  const std::byte* const begin = progress.next_interval == nullptr ? own_schedule.begin : progress.next_interval;
+  if (begin >= own_schedule.end) end_run({"the program does more than its trace holds. Trace it again"});
   std::memcpy(&progress.interval, begin, sizeof progress.interval);
   progress.touch = reinterpret_cast<const ScheduledTouch*>(begin + sizeof progress.interval);
   progress.touches_end = progress.touch + progress.interval.touches;

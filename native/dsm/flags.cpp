@@ -108,7 +108,6 @@ void end_wait(FoundBy found) REQUIRES(application) {
   if (are_all_in_single_writer_mode() && (!was_in_it || refetch_stacks())) ++asked.waits;
 }
 
-constexpr std::uint8_t trap = 0xcc;  // int3
 struct CodeByte {
   std::uintptr_t address = 0;
   std::uint8_t code = 0;  ///< that the trap replaces
@@ -163,7 +162,7 @@ void lay_traps(std::initializer_list<std::uintptr_t> addresses) REQUIRES(applica
   for (const std::uintptr_t address : addresses) {
     if (address == 0) continue;
     rest.trapped[rest.count] = {address, *reinterpret_cast<const std::uint8_t*>(address)};
-    traps[rest.count++] = {address, trap};
+    traps[rest.count++] = {address, program::trap_code};
   }
   if (!write_code(traps, rest.count)) rest.count = 0;
 }
@@ -239,7 +238,7 @@ program::Pauses pauses_of(const dl_phdr_info& object) {
   return pauses;
 }
 
-int scan_object(dl_phdr_info* object, std::size_t /*size*/, void* /*unused*/) {
+int find_waiting_code(dl_phdr_info* object, std::size_t /*size*/, void* /*unused*/) {
   if (!program::is_of_program(*object)) return 0;
   static constinit program::GrowingArray<program::Wait> found;
   found.clear();
@@ -256,7 +255,7 @@ int scan_object(dl_phdr_info* object, std::size_t /*size*/, void* /*unused*/) {
     places.push_back({wait.address, *reinterpret_cast<const std::uint8_t*>(wait.address)});
     const std::uintptr_t page = page_down(wait.address);
     if (!program::set_protection(page, page + page_bytes, PROT_READ | PROT_WRITE | PROT_EXEC)) end_without_mappings();
-    store_code({wait.address, trap});
+    store_code({wait.address, program::trap_code});
     if (!program::set_protection(page, page + page_bytes, PROT_READ | PROT_EXEC)) end_without_mappings();
     if (wait.bytes > 0) loops.push_back(wait);
   }
@@ -293,7 +292,7 @@ void on_check(int /*signal*/, siginfo_t* info, void* context) {
 }  // namespace
 
 void watch_waiting_code() {
-  dl_iterate_phdr(scan_object, nullptr);
+  dl_iterate_phdr(find_waiting_code, nullptr);
 }
 
 void expect_load(std::uintptr_t place) {

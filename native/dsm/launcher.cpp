@@ -19,7 +19,7 @@ namespace {
 
 using program::end_run;
 
-constinit program::Mutex sending;
+constinit program::Mutex sending_to_launcher;
 
 }  // namespace
 
@@ -69,7 +69,7 @@ std::string receive_from_launcher(FrameKind wanted) {
 
 void send_to_launcher(FrameKind kind, const void* payload, std::size_t bytes) {
   if (self.control < 0) return;
-  const Held held(sending);
+  const Held held(sending_to_launcher);
   const FrameHead head{kind, static_cast<std::uint32_t>(bytes)};
   send_all(self.control, &head, sizeof head, payload, bytes);
 }

@@ -10,7 +10,7 @@ namespace {
 
 /// Nested and plain locks at one address are one object.
 using Key = std::pair<std::uint64_t, std::uint64_t>;
-std::map<Key, NamedLock> known GUARDED_BY(application);
+std::map<Key, NamedLock> known_locks GUARDED_BY(application);
 
 LockId number_of(trace::LockClass lock_class, const Key& key) REQUIRES(application) {
   if (key.second == 0) return lock_class == trace::LockClass::atomic ? atomic_lock : critical_lock;
@@ -28,12 +28,12 @@ Key key_of(trace::LockClass lock_class, const void* address) {
 NamedLock& lock_named(trace::LockClass lock_class, const void* address) {
   if (NamedLock* const lock = known_lock(lock_class, address)) return *lock;
   const Key key = key_of(lock_class, address);
-  return known.emplace(key, NamedLock{number_of(lock_class, key), 0}).first->second;
+  return known_locks.emplace(key, NamedLock{number_of(lock_class, key), 0}).first->second;
 }
 
 NamedLock* known_lock(trace::LockClass lock_class, const void* address) {
-  const auto place = known.find(key_of(lock_class, address));
-  return place == known.end() ? nullptr : &place->second;
+  const auto place = known_locks.find(key_of(lock_class, address));
+  return place == known_locks.end() ? nullptr : &place->second;
 }
 
 }  // namespace sdsm::dsm

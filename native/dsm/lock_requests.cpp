@@ -43,7 +43,7 @@ struct LockHandler {
   std::unordered_map<std::uint64_t, std::uint64_t> turns;  ///< of ordered loops, by construct
   std::vector<Passing> passing;
 };
-LockHandler handler GUARDED_BY(handling);
+LockHandler lock_handler GUARDED_BY(handling);
 
 struct FlagWaiter {
   ProcessId process{};
@@ -56,7 +56,7 @@ struct Flag {
 std::map<std::uint64_t, Flag> flags GUARDED_BY(handling);
 
 bool has_come(const OrderedTurn& turn) REQUIRES(handling) {
-  return handler.turns[turn.construct] == turn.first_iteration;
+  return lock_handler.turns[turn.construct] == turn.first_iteration;
 }
 
 Demand demand_of(const Head& head) {
@@ -131,7 +131,7 @@ void grant_flag(ProcessId to) REQUIRES(handling) {
 }  // namespace
 
 void request_lock(ProcessId from, const Head& head, const std::byte* payload) {
-  Lock& lock = handler.locks[head.address];
+  Lock& lock = lock_handler.locks[head.address];
   Waiter waiter{.process = from, .demand = demand_of(head), .has_turn = head.bytes == sizeof(OrderedTurn)};
   if (waiter.has_turn) std::memcpy(&waiter.turn, payload, sizeof waiter.turn);
   lock.queue.push_back(waiter);
@@ -139,14 +139,14 @@ void request_lock(ProcessId from, const Head& head, const std::byte* payload) {
 }
 
 void try_lock(ProcessId from, const Head& head) {
-  Lock& lock = handler.locks[head.address];
+  Lock& lock = lock_handler.locks[head.address];
   const Waiter waiter{.process = from, .demand = demand_of(head)};
   if (!may_go(lock, waiter)) return answer_value(from, index_of(lock.holder));
   grant(lock, waiter);
 }
 
 void give_lock_back(const Head& head) {
-  Lock& lock = handler.locks[head.address];
+  Lock& lock = lock_handler.locks[head.address];
   const Demand demand = demand_of(head);
   lock.numbers.subtract(demand);
   std::int32_t& number = lock.numbers[counted_by(demand)];
@@ -155,7 +155,7 @@ void give_lock_back(const Head& head) {
 }
 
 void serve_object(ProcessId from, const Head& head) {
-  Lock& lock = handler.locks[head.address];
+  Lock& lock = lock_handler.locks[head.address];
   switch (head.kind) {
     case WireKind::object_give: give_lock_back(head); return answer_value(from, 0);
     case WireKind::object_set: {
@@ -180,19 +180,19 @@ void serve_object(ProcessId from, const Head& head) {
 void pass_turn(ProcessId from, const Head& head, const std::byte* payload) {
   Passing passing{from, {}, head.value};
   std::memcpy(&passing.turn, payload, sizeof passing.turn);
-  handler.passing.push_back(passing);
-  for (auto one = handler.passing.begin(); one != handler.passing.end();) {
+  lock_handler.passing.push_back(passing);
+  for (auto one = lock_handler.passing.begin(); one != lock_handler.passing.end();) {
     if (!has_come(one->turn)) {
       ++one;
       continue;
     }
     const Passing passed = *one;
-    handler.passing.erase(one);
-    handler.turns[passed.turn.construct] = passed.next;
+    lock_handler.passing.erase(one);
+    lock_handler.turns[passed.turn.construct] = passed.next;
     answer(passed.process, {.kind = WireKind::done});
-    one = handler.passing.begin();
+    one = lock_handler.passing.begin();
   }
-  for (auto& [id, lock] : handler.locks) grant_all(lock);
+  for (auto& [id, lock] : lock_handler.locks) grant_all(lock);
 }
 
 void await_flag(ProcessId from, const Head& head) {

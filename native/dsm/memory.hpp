@@ -46,6 +46,13 @@ std::byte* map_node_memory(std::uintptr_t begin, std::size_t bytes) REQUIRES(sta
 
 /// The range that holds `address`, or null.
 const Range* find_range(std::uintptr_t address);
+/// Precondition: a range holds `address`.
+inline std::byte* view_of(std::uintptr_t address) {
+  return find_range(address)->view_of(address);
+}
+inline std::byte* twin_of(std::uintptr_t address) {
+  return find_range(address)->twin_of(address);
+}
 
 /// Protects all ranges except these two.
 void protect_ranges(const AddressRange& open, const AddressRange& open_too);

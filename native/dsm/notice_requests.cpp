@@ -20,7 +20,6 @@
 namespace sdsm::dsm {
 namespace {
 
-using jiajia::MessageKind;
 using jiajia::Notice;
 using jiajia::SyncObject;
 
@@ -43,7 +42,7 @@ struct NoticeHandler {
   Homes moved;                        ///< of all pages, at the barrier's manager
   std::uint32_t barriers = 0;         ///< that have ended, as far as this process knows
 };
-NoticeHandler& handler() REQUIRES(handling) {
+NoticeHandler& notice_handler() REQUIRES(handling) {
   static NoticeHandler handler;
   return handler;
 }
@@ -53,7 +52,7 @@ NoticeHandler& handler() REQUIRES(handling) {
 }
 
 void gather(ProcessId from, const std::byte* runs, std::size_t count) REQUIRES(handling) {
-  std::vector<NoticedPages>& gathered = handler().asking[index_of(from)].gathered;
+  std::vector<NoticedPages>& gathered = notice_handler().asking[index_of(from)].gathered;
   const std::size_t before = gathered.size();
   gathered.resize(before + count);
   if (count > 0) std::memcpy(gathered.data() + before, runs, count * sizeof(NoticedPages));
@@ -61,10 +60,10 @@ void gather(ProcessId from, const std::byte* runs, std::size_t count) REQUIRES(h
 
 std::vector<Notice> take_gathered(ProcessId from) REQUIRES(handling) {
   std::vector<Notice> notices;
-  for (const NoticedPages& run : std::exchange(handler().asking[index_of(from)].gathered, {})) {
+  for (const NoticedPages& run : std::exchange(notice_handler().asking[index_of(from)].gathered, {})) {
     for (std::uint64_t i = 0; i < run.pages; ++i) {
       notices.push_back(notice_of(run, i));
-      if (run.home != no_process) handler().homes[notices.back().page] = ProcessId{run.home};
+      if (run.home != no_process) notice_handler().homes[notices.back().page] = ProcessId{run.home};
     }
   }
   return notices;
@@ -73,7 +72,7 @@ std::vector<Notice> take_gathered(ProcessId from) REQUIRES(handling) {
 /// A sender that has passed more barriers than this process knows brings the news. One that has passed fewer sent its
 /// notices before the last barrier, which has sent them to all.
 void hand_on(ProcessId from, const NoticeHead& head, const std::vector<Notice>& notices) REQUIRES(handling) {
-  NoticeHandler& own = handler();
+  NoticeHandler& own = notice_handler();
   NoticeHandler::Asker& asker = own.asking[index_of(from)];
   if (head.barriers > own.barriers) {
     own.locks.barrier();
@@ -105,12 +104,12 @@ Notices notices_of(const std::vector<Notice>& notices) {
 }
 
 /// Answers with the first of these notices; the process asks for the rest.
-void answer_with(ProcessId to, Head head, MessageKind kind, const Notices& notices, std::uint32_t team = 0)
+void answer_with(ProcessId to, Head head, jiajia::MessageKind kind, const Notices& notices, std::uint32_t team = 0)
     REQUIRES(handling) {
   for (const jiajia::Message& message : jiajia::with_notices(kind, notices.count)) {
     count_served(to, message.kind, jiajia::header + message.data);
   }
-  std::vector<NoticedPages>& answered = handler().asking[index_of(to)].answered;
+  std::vector<NoticedPages>& answered = notice_handler().asking[index_of(to)].answered;
   answered = notices.runs;
   const AnswerHead in_front{static_cast<std::uint32_t>(answered.size()), team};
   const std::size_t first = std::min(answered.size(), most_noticed);
@@ -125,7 +124,7 @@ void answer_with(ProcessId to, Head head, MessageKind kind, const Notices& notic
 /// Takes the notices for all, when all processes are at a barrier. Pages move now; a process that receives a move has
 /// the page there before its thread goes on.
 Notices end_scope_of_all() REQUIRES(handling) {
-  NoticeHandler& own = handler();
+  NoticeHandler& own = notice_handler();
   for (std::uint32_t i = 0; i < processes(); ++i) {
     std::vector<PageId> pages;
     for (const Notice& notice : std::exchange(own.asking[i].arrived, {})) {
@@ -176,7 +175,7 @@ const std::byte* take_notices(ProcessId from, Head& head, const std::byte* paylo
   const std::size_t bytes = sizeof notices + bytes_of(notices.runs);
   if (head.bytes < bytes) end_at_nonsense(from);
   gather(from, payload + sizeof notices, notices.runs);
-  handler().asking[index_of(from)].object = {notices.kind, notices.number};
+  notice_handler().asking[index_of(from)].object = {notices.kind, notices.number};
   hand_on(from, notices, take_gathered(from));
   head.bytes = static_cast<std::uint16_t>(head.bytes - bytes);
   return payload + bytes;
@@ -187,7 +186,7 @@ void gather_scope_notices(ProcessId from, const Head& head, const std::byte* pay
 }
 
 void tell_more_of_scope(ProcessId from, const Head& head) {
-  const std::vector<NoticedPages>& answered = handler().asking[index_of(from)].answered;
+  const std::vector<NoticedPages>& answered = notice_handler().asking[index_of(from)].answered;
   if (head.value >= answered.size()) end_at_nonsense(from);
   const std::size_t more = std::min<std::size_t>(most_noticed, answered.size() - head.value);
   answer(from, {.kind = WireKind::done, .bytes = bytes_of(more)}, answered.data() + head.value);
@@ -195,19 +194,19 @@ void tell_more_of_scope(ProcessId from, const Head& head) {
 
 void answer_grant(ProcessId to, const Head& head) {
   if (!plays_jiajia()) {
-    count_served(to, sdsm::MessageKind::lock_grant, control_payload.count);
+    count_served(to, MessageKind::lock_grant, control_payload.count);
     return answer(to, head);
   }
-  std::vector<Notice> notices = handler().locks.grant(handler().asking[index_of(to)].object, to);
+  std::vector<Notice> notices = notice_handler().locks.grant(notice_handler().asking[index_of(to)].object, to);
   std::erase_if(notices, [&](const Notice& notice) REQUIRES(handling) {
-    const auto home = handler().homes.find(notice.page);
-    return home != handler().homes.end() && !is_handed(self.jiajia, home->second, to);
+    const auto home = notice_handler().homes.find(notice.page);
+    return home != notice_handler().homes.end() && !is_handed(self.jiajia, home->second, to);
   });
-  answer_with(to, head, MessageKind::ACQGRANT, notices_of(notices));
+  answer_with(to, head, jiajia::MessageKind::ACQGRANT, notices_of(notices));
 }
 
 void answer_team(std::uint32_t size, const Head& head) {
-  NoticeHandler& own = handler();
+  NoticeHandler& own = notice_handler();
   const SyncObject team{SyncObject::Kind::team, size};
   const bool is_of_all = size == processes();
   const Notices of_all = is_of_all ? end_scope_of_all() : Notices{};
@@ -218,7 +217,7 @@ void answer_team(std::uint32_t size, const Head& head) {
   }
   // This process goes on last: by then everything is counted that it may read.
   for (std::uint32_t i = size; i-- > 0;) {
-    answer_with(ProcessId{i}, head, MessageKind::BARRGRANT,
+    answer_with(ProcessId{i}, head, jiajia::MessageKind::BARRGRANT,
                 is_of_all ? of_all : notices_of(own.locks.grant(team, ProcessId{i})), size);
   }
 }

@@ -102,7 +102,7 @@ bool protect(std::vector<std::uintptr_t>& pages, Permission permission) REQUIRES
 }
 
 /// Gives the pages their resting protection.
-void rest(std::vector<std::uintptr_t>& pages, Owner owner) REQUIRES(node().mutex) {
+void rest_pages(std::vector<std::uintptr_t>& pages, Owner owner) REQUIRES(node().mutex) {
   for (const std::uintptr_t page : pages) opened_bits(page) = 0;
   if (!protect(pages, resting(owner, self.home_pages))) shut_everything();
   pages.clear();
@@ -191,11 +191,11 @@ void forget_what_is_shut() REQUIRES(node().mutex) {
 void rest_own_pages() {
   if (self.home_pages == HomePages::open) return;
   if (self.layout.threads_per_node > 1) forget_what_is_shut();
-  rest(opened.own, Owner::home);
+  rest_pages(opened.own, Owner::home);
 }
 
 void shut_copies() {
-  rest(opened.copies, Owner::remote);
+  rest_pages(opened.copies, Owner::remote);
 }
 
 void shut_lost_copies() {

@@ -8,18 +8,7 @@
 namespace sdsm::dsm {
 namespace {
 
-constexpr std::size_t long_log = 8192;
 constinit std::vector<RegionOrigin> origins GUARDED_BY(program::heap::books_lock);
-
-template <typename Record>
-void send_records(FrameKind kind, const std::vector<Record>& records) {
-  constexpr std::size_t most = most_frame_bytes / sizeof(Record);
-  for (std::size_t sent = 0; sent < records.size();) {
-    const std::size_t count = std::min(most, records.size() - sent);
-    send_to_launcher(kind, records.data() + sent, count * sizeof(Record));
-    sent += count;
-  }
-}
 
 std::vector<RegionOrigin> take_origins() {
   const program::HeapGuard guard;

@@ -43,7 +43,7 @@ Incoming& incoming_of(ProcessId from, const Head& head) REQUIRES(handling) {
 }
 
 /// The `bytes` at `address`, which lie on one page.
-std::byte* view_of(ProcessId from, std::uint64_t address, std::size_t bytes = page_bytes) {
+std::byte* asked_view_of(ProcessId from, std::uint64_t address, std::size_t bytes = page_bytes) {
   const Range* range = find_range(address);
   if (range == nullptr || slot_of(address + bytes - 1) != slot_of(address) || bytes > range->end - address) {
     end_run({"process ", Decimal(index_of(from)), " asks for a page that does not exist"});
@@ -53,7 +53,7 @@ std::byte* view_of(ProcessId from, std::uint64_t address, std::size_t bytes = pa
 
 /// Content of a page in a page_reply.
 const std::byte* content_of(ProcessId from, std::uint64_t address, std::byte* room) {
-  view_of(from, address);
+  asked_view_of(from, address);
   return slot_content(address, room);
 }
 
@@ -88,7 +88,7 @@ void store(ProcessId from, const Incoming& diff) REQUIRES(handling) {
   bool is_right = false;
   {
     const auto stopped = stop_the_world_at(address, changes_at_once(diff.diff.data(), diff.bytes));
-    is_right = store_in_page(diff, address, view_of(from, address), torn);
+    is_right = store_in_page(diff, address, asked_view_of(from, address), torn);
   }
   if (!is_right) end_run({"process ", Decimal(index_of(from)), " sent a diff that contradicts itself"});
   if (torn) report_torn_word(address + *torn);
@@ -185,7 +185,8 @@ void send_page(ProcessId from, const Head& head, bool is_changed, const std::vec
     // It may show an operation that has been done since it was asked for.
     if (is_changed_by_others(page)) late.head.value |= 1;
     for (std::size_t i = 0; i < held.size(); ++i) {
-      if (HeldCopy::hash_of(view_of(from, held[i].address)) == held[i].hash) late.head.value |= std::uint64_t{2} << i;
+      if (HeldCopy::hash_of(asked_view_of(from, held[i].address)) == held[i].hash)
+        late.head.value |= std::uint64_t{2} << i;
     }
     return late;
   });
@@ -217,7 +218,7 @@ void send_pages(ProcessId from, const Head& head, const std::byte* names) {
 }
 
 void receive_page(ProcessId from, const Head& head, const std::byte* page) {
-  std::memcpy(view_of(from, head.address), page, page_bytes);
+  std::memcpy(asked_view_of(from, head.address), page, page_bytes);
   answer(from, {.kind = WireKind::done});
 }
 
@@ -254,7 +255,7 @@ void operate_for(ProcessId from, const Head& head, const std::byte* payload) {
                         std::has_single_bit(operation.bytes) && operation.bytes <= sizeof operation.operand;
   if (!is_known) end_run({"process ", Decimal(index_of(from)), " asks for an atomic operation that does not exist"});
   const std::uint64_t page = head.address;
-  void* const memory = view_of(from, page + asked_for.offset, operation.bytes);
+  void* const memory = asked_view_of(from, page + asked_for.offset, operation.bytes);
   const auto operate = [=]() REQUIRES(handling) { operate_now(from, page, memory, asked_for.operation); };
   operate_for_others(page, operate);
 }

@@ -22,26 +22,16 @@
 namespace sdsm::dsm {
 namespace {
 
-using jiajia::MessageKind;
-using jiajia::State;
-
 constinit std::optional<jiajia::ProcessPages> copies GUARDED_BY(application);
 
-Permission permission_of(State state) {
+Permission permission_of(jiajia::State state) {
   switch (state) {
-    case State::unmapped:
-    case State::invalid: return Permission::unmapped;
-    case State::read_only: return Permission::read_only;
-    case State::read_write: break;
+    case jiajia::State::unmapped:
+    case jiajia::State::invalid: return Permission::unmapped;
+    case jiajia::State::read_only: return Permission::read_only;
+    case jiajia::State::read_write: break;
   }
   return Permission::read_write;
-}
-
-std::byte* view_of(std::uintptr_t address) {
-  return find_range(address)->view_of(address);
-}
-std::byte* twin_of(std::uintptr_t address) {
-  return find_range(address)->twin_of(address);
 }
 
 void fetch(const Place& place) REQUIRES(application, node().mutex) {
@@ -218,7 +208,7 @@ std::map<ProcessId, std::uint16_t> count_diffs(const std::vector<jiajia::Diff>& 
   }
   std::map<ProcessId, std::uint16_t> answers;
   for (const auto& [home, own] : messages) {
-    for (const Bytes data : own.data) count_message(home, MessageKind::DIFF, jiajia::header + data);
+    for (const Bytes data : own.data) count_message(home, jiajia::MessageKind::DIFF, jiajia::header + data);
     answers[home] = static_cast<std::uint16_t>(own.data.size());
   }
   return answers;

@@ -44,11 +44,11 @@ struct RightsHandler {
   std::vector<std::uint64_t> granted;                   ///< by process: how often
   ChangesAtHome<std::unordered_set<std::uint64_t>> changes;
 };
-RightsHandler handler GUARDED_BY(handling);
+RightsHandler rights_handler GUARDED_BY(handling);
 
 std::uint64_t& granted_to(ProcessId process) REQUIRES(handling) {
-  handler.granted.resize(processes());
-  return handler.granted[index_of(process)];
+  rights_handler.granted.resize(processes());
+  return rights_handler.granted[index_of(process)];
 }
 
 std::vector<PageSharing::Loss> losses(const SharedPage& page, const Request& request) {
@@ -119,14 +119,14 @@ void go_on(std::uint64_t address, SharedPage& page) REQUIRES(handling) {
     // A node asks itself for its own pages outside of single-writer mode, too.
     const bool is_single_writer = granted.head.kind != WireKind::home_request || is_in_single_writer_mode();
     grant(page, granted,
-          handler.changes.tells(address, &page.sharing, is_own_memory(address), is_single_writer,
-                                is_in_single_writer_mode()));
+          rights_handler.changes.tells(address, &page.sharing, is_own_memory(address), is_single_writer,
+                                       is_in_single_writer_mode()));
   }
   change_ahead(page);
 }
 
 void queue(std::uint64_t address, Request request) REQUIRES(handling) {
-  SharedPage& page = handler.pages[address];
+  SharedPage& page = rights_handler.pages[address];
   if (!request.change) page.id = PageWish{request.head.value}.page();
   page.waiting.push_back(std::move(request));
   go_on(address, page);
@@ -134,16 +134,16 @@ void queue(std::uint64_t address, Request request) REQUIRES(handling) {
 
 /// Null for pages that other nodes have not asked for, and those that their process has open for good.
 SharedPage* find_listed(std::uint64_t page) REQUIRES(handling) {
-  const auto found = handler.pages.find(page);
-  return found == handler.pages.end() ? nullptr : &found->second;
+  const auto found = rights_handler.pages.find(page);
+  return found == rights_handler.pages.end() ? nullptr : &found->second;
 }
 
 /// For a request outside of single-writer mode, or one that needs no list.
 bool tells(std::uint64_t page, bool is_asked_in_single_writer_mode) REQUIRES(handling) {
   const SharedPage* const listed = find_listed(page);
   const PageSharing* const sharing = listed == nullptr ? nullptr : &listed->sharing;
-  return handler.changes.tells(page, sharing, is_own_memory(page), is_asked_in_single_writer_mode,
-                               is_in_single_writer_mode());
+  return rights_handler.changes.tells(page, sharing, is_own_memory(page), is_asked_in_single_writer_mode,
+                                      is_in_single_writer_mode());
 }
 
 }  // namespace
@@ -182,7 +182,7 @@ void operate_for_others(std::uint64_t page, std::function<void()> operate) {
   if (taken == Taken::mark || taken == Taken::from_all) node().shares_pages = true;
   switch (taken) {
     case Taken::nothing: return operate();
-    case Taken::mark: handler.changes.operate_on_stack(page); return change_own_memory(std::move(operate));
+    case Taken::mark: rights_handler.changes.operate_on_stack(page); return change_own_memory(std::move(operate));
     case Taken::from_others: return change_alone(page, std::move(operate));
     case Taken::from_all: return queue(page, {self.process, {}, std::move(operate), {}, true});
   }
@@ -204,10 +204,10 @@ bool may_operate_now(std::uint64_t page, bool is_single_writer) {
   if (is_single_writer || self.layout.threads_per_node > 1) return false;
   node().shares_pages = true;
   if (taken == Taken::mark) {
-    handler.changes.operate_on_stack(page);
+    rights_handler.changes.operate_on_stack(page);
     return true;
   }
-  SharedPage& shared = handler.pages[page];
+  SharedPage& shared = rights_handler.pages[page];
   if (shared.awaited > 0 || !shared.waiting.empty() || !shared.sharing.losses(own_node(), Right::write).empty())
     return false;
   shared.sharing.lose({own_node(), Right::none});
@@ -220,16 +220,16 @@ bool is_changed_by_others(std::uint64_t page) {
 }
 
 void note_changed(std::uint64_t page) {
-  handler.changes.diff(page, is_own_memory(page));
+  rights_handler.changes.diff(page, is_own_memory(page));
 }
 
 void note_single_writer_mode() {
-  handler.changes.enter_single_writer_mode(self.home_pages);
+  rights_handler.changes.enter_single_writer_mode(self.home_pages);
 }
 
 void receive_downgraded(const Head& head, const std::byte* content) {
-  const auto found = handler.pages.find(head.address);
-  if (found == handler.pages.end() || found->second.awaited == 0) return;
+  const auto found = rights_handler.pages.find(head.address);
+  if (found == rights_handler.pages.end() || found->second.awaited == 0) return;
   SharedPage& page = found->second;
   const Downgraded downgraded = Downgraded::of(head.value);
   if (downgraded.was_written) page.sharing.note_change();
@@ -241,8 +241,8 @@ void receive_downgraded(const Head& head, const std::byte* content) {
 }
 
 void forget_rights() {
-  handler.changes.barrier();
-  std::erase_if(handler.pages,
+  rights_handler.changes.barrier();
+  std::erase_if(rights_handler.pages,
                 [](const auto& entry) { return entry.second.awaited == 0 && entry.second.waiting.empty(); });
 }
 

@@ -19,14 +19,13 @@
 namespace sdsm::dsm {
 namespace {
 
-using jiajia::MessageKind;
 using jiajia::Notice;
 using jiajia::Scope;
 using jiajia::SyncObject;
 
 constinit std::uint32_t passed_barriers GUARDED_BY(application) = 0;
 /// The notices of the last answer.
-std::vector<NoticedPages> received GUARDED_BY(application);
+std::vector<NoticedPages> received_notices GUARDED_BY(application);
 std::uint32_t team_of_answer GUARDED_BY(application) = 0;  ///< of so many threads, if it was a barrier's
 std::size_t own_notes GUARDED_BY(application) = 0;         ///< that this process sent to its last barrier
 
@@ -88,33 +87,34 @@ std::vector<std::byte> with_notices(const Scoped& scoped, const void* payload, s
 /// the next one.
 std::uint64_t modelled_length(WireKind kind, const Scoped& scoped) {
   if (kind != WireKind::barrier_arrive) {
-    if (jiajia_message(kind) == MessageKind::REL) {
-      return modelled_notices(MessageKind::REL, scoped.handed.size(),
+    if (jiajia_message(kind) == jiajia::MessageKind::REL) {
+      return modelled_notices(jiajia::MessageKind::REL, scoped.handed.size(),
                               jiajia::tells_of_others(self.jiajia.scope, false));
     }
     return static_cast<std::uint64_t>((jiajia::header + jiajia::lock_request(scoped.handed.size())).count);
   }
   const auto own = std::count_if(scoped.handed.begin(), scoped.handed.end(),
                                  [](const Notice& notice) { return notice.writer == self.process; });
-  return modelled_notices(MessageKind::BARR, static_cast<std::uint64_t>(own));
+  return modelled_notices(jiajia::MessageKind::BARR, static_cast<std::uint64_t>(own));
 }
 
 /// The answer has the first ones; its manager has the rest.
 void receive(ProcessId manager, const std::byte* answer, std::size_t bytes) REQUIRES(application) {
-  received.clear();
+  received_notices.clear();
   if (bytes == 0) return;
   AnswerHead head;
   std::memcpy(&head, answer, sizeof head);
   const std::size_t total = head.runs;
   team_of_answer = head.team;
-  received.resize(total + most_noticed);
+  received_notices.resize(total + most_noticed);
   std::size_t have = (bytes - sizeof head) / sizeof(NoticedPages);
-  std::memcpy(received.data(), answer + sizeof head, have * sizeof(NoticedPages));
+  std::memcpy(received_notices.data(), answer + sizeof head, have * sizeof(NoticedPages));
   while (have < total) {
-    const Head more = ask(manager, {.kind = WireKind::more_notices, .value = have}, nullptr, received.data() + have);
+    const Head more =
+        ask(manager, {.kind = WireKind::more_notices, .value = have}, nullptr, received_notices.data() + have);
     have += more.bytes / sizeof(NoticedPages);
   }
-  received.resize(total);
+  received_notices.resize(total);
 }
 
 std::vector<Notice> notices_of(const std::vector<PageId>& pages) {
@@ -127,7 +127,7 @@ std::vector<Notice> notices_of(const std::vector<PageId>& pages) {
 /// The barrier's notices of pages with another home from now on.
 std::vector<jiajia::BarrierNotice> received_moves() REQUIRES(application) {
   std::vector<jiajia::BarrierNotice> moves;
-  for (const NoticedPages& run : received) {
+  for (const NoticedPages& run : received_notices) {
     for (std::uint64_t i = 0; run.next != run.home && i < run.pages; ++i) moves.push_back(barrier_notice_of(run, i));
   }
   return moves;
@@ -136,10 +136,10 @@ std::vector<jiajia::BarrierNotice> received_moves() REQUIRES(application) {
 template <typename Apply>
 void apply_all(Apply apply) REQUIRES(application) {
   std::uint64_t invalid = own_copies().expire_unnoticed();
-  for (const NoticedPages& run : received) {
+  for (const NoticedPages& run : received_notices) {
     for (std::uint64_t i = 0; i < run.pages; ++i) invalid += apply(run, i) ? 1 : 0;
   }
-  received.clear();
+  received_notices.clear();
   count_further(jiajia::FurtherCount::invalidations, invalid);
   if (invalid > 0) shut_invalid_copies();
 }
@@ -171,8 +171,8 @@ Scoped handed_at_barrier() {
   return scoped;
 }
 
-void count_sync_messages(ProcessId to, MessageKind kind, const SyncObject& object, std::size_t notices) {
-  const bool is_of_all = kind == MessageKind::BARR && object.number == processes();
+void count_sync_messages(ProcessId to, jiajia::MessageKind kind, const SyncObject& object, std::size_t notices) {
+  const bool is_of_all = kind == jiajia::MessageKind::BARR && object.number == processes();
   const bool is_of_others = jiajia::tells_of_others(self.jiajia.scope, is_of_all);
   for (const jiajia::Message& message : jiajia::with_notices(kind, notices, is_of_others)) {
     count_message(to, message.kind, jiajia::header + message.data);
@@ -215,7 +215,7 @@ void count_arrival() {
     own_notes = own_copies().take_notes().size();
   }
   count_further(jiajia::FurtherCount::notices, own_notes);
-  count_sync_messages(barrier_master, MessageKind::BARR, team, own_notes);
+  count_sync_messages(barrier_master, jiajia::MessageKind::BARR, team, own_notes);
 }
 
 void apply_barrier_notices() {

@@ -41,7 +41,7 @@ struct Service {
   /// page.
   std::byte payload[std::size_t{2} * most_page.count] = {};
 };
-constinit Service own GUARDED_BY(service);
+constinit Service receiving GUARDED_BY(service);
 
 constinit std::atomic<int> events = -1;  ///< an epoll set; what is ready in it has one of the numbers below
 constinit std::atomic<int> waker = -1;   ///< an eventfd
@@ -67,8 +67,8 @@ void answer_launcher() {
 void forget_process(ProcessId from) REQUIRES(service) {
   const Held nothing_is_handled(handling);
   end_answering(from);
-  close(own.sockets[index_of(from)]);
-  own.sockets[index_of(from)] = -1;
+  close(receiving.sockets[index_of(from)]);
+  receiving.sockets[index_of(from)] = -1;
 }
 
 /// `arrived_ns`: when the message was here.
@@ -91,39 +91,40 @@ struct Next {
 };
 Next next_underway() REQUIRES(service) {
   Next next;
-  for (std::uint32_t from = 0; from < own.underway.size(); ++from) {
-    if (own.underway[from].empty()) continue;
-    const std::uint64_t due = arrival_of(own.underway[from].front().head.ticket);
+  for (std::uint32_t from = 0; from < receiving.underway.size(); ++from) {
+    if (receiving.underway[from].empty()) continue;
+    const std::uint64_t due = arrival_of(receiving.underway[from].front().head.ticket);
     if (due < next.due_ns) next = {from, due};
   }
   return next;
 }
 
 void handle_what_is_due() REQUIRES(service) {
-  while (own.underway_count > 0) {
+  while (receiving.underway_count > 0) {
     const Next next = next_underway();
     if (next.due_ns > now_ns()) return;
-    const Underway message = std::move(own.underway[next.from].front());
-    own.underway[next.from].pop_front();
-    --own.underway_count;
+    const Underway message = std::move(receiving.underway[next.from].front());
+    receiving.underway[next.from].pop_front();
+    --receiving.underway_count;
     take_from_wire(message.head.ticket);
     handle_from(ProcessId{next.from}, message.head, message.payload.data(), next.due_ns);
   }
 }
 
 void answer_process(ProcessId from) REQUIRES(service) {
-  const int socket = own.sockets[index_of(from)];
+  const int socket = receiving.sockets[index_of(from)];
   const std::uint64_t received_ns = now_ns();
   Head head;
   if (!receive_all(socket, &head, sizeof head)) return forget_process(from);
-  if (head.bytes > sizeof own.payload || !receive_all(socket, own.payload, head.bytes)) return forget_process(from);
-  std::deque<Underway>& before = own.underway[index_of(from)];
+  if (head.bytes > sizeof receiving.payload || !receive_all(socket, receiving.payload, head.bytes))
+    return forget_process(from);
+  std::deque<Underway>& before = receiving.underway[index_of(from)];
   if (head.ticket != 0 || !before.empty()) {
-    before.push_back({head, {own.payload, own.payload + head.bytes}});
-    ++own.underway_count;
+    before.push_back({head, {receiving.payload, receiving.payload + head.bytes}});
+    ++receiving.underway_count;
     return;
   }
-  handle_from(from, head, own.payload, received_ns);
+  handle_from(from, head, receiving.payload, received_ns);
 }
 
 bool continues_downgrades() {
@@ -138,7 +139,7 @@ const timespec* time_to_next(timespec& time) REQUIRES(service) {
     time = to_timespec(again_ns);
     return &time;
   }
-  if (own.underway_count == 0) return nullptr;
+  if (receiving.underway_count == 0) return nullptr;
   const std::uint64_t now = now_ns();
   const std::uint64_t woken = next_underway().due_ns - wake_up_ns;
   time = to_timespec(woken > now ? woken - now : 0);
@@ -198,12 +199,12 @@ void await_room_no_longer(int socket) {
 }
 
 void serve(std::vector<int> sockets) {
-  own.sockets = std::move(sockets);
-  own.underway.resize(processes());
+  receiving.sockets = std::move(sockets);
+  receiving.underway.resize(processes());
   events = to_high_number(epoll_create1(EPOLL_CLOEXEC));
   need(events >= 0);
-  for (std::uint32_t other = 0; other < own.sockets.size(); ++other) {
-    listen_to(own.sockets[other], other);
+  for (std::uint32_t other = 0; other < receiving.sockets.size(); ++other) {
+    listen_to(receiving.sockets[other], other);
     // The application thread may have begun before.
     send_backlog(ProcessId{other});
   }

@@ -132,7 +132,7 @@ std::size_t send_with(int flags, int socket, const void* head, std::size_t head_
     msghdr message{};
     message.msg_iov = parts;
     message.msg_iovlen = 2;
-    const ssize_t sent = payload_bytes == 0 ? send(socket, parts[0].iov_base, left, MSG_NOSIGNAL | flags)
+    const ssize_t sent = payload_bytes == 0 ? ::send(socket, parts[0].iov_base, left, MSG_NOSIGNAL | flags)
                                             : sendmsg(socket, &message, MSG_NOSIGNAL | flags);
     if (sent < 0) {
       if (errno == EINTR) continue;

@@ -10,19 +10,8 @@
 namespace sdsm::dsm {
 namespace {
 
-constexpr std::size_t long_log = 8192;
-
-constinit std::vector<TimedEvent> own GUARDED_BY(application);
+constinit std::vector<TimedEvent> charged GUARDED_BY(application);
 constinit std::vector<TimedEvent> handled GUARDED_BY(handling);
-
-void send(const std::vector<TimedEvent>& events) {
-  constexpr std::size_t most = most_frame_bytes / sizeof(TimedEvent);
-  for (std::size_t sent = 0; sent < events.size();) {
-    const std::size_t count = std::min(most, events.size() - sent);
-    send_to_launcher(FrameKind::timed_events, events.data() + sent, count * sizeof(TimedEvent));
-    sent += count;
-  }
-}
 
 std::vector<TimedEvent> take_handled() EXCLUDES(handling) {
   const Held nothing_is_handled(handling);
@@ -34,7 +23,7 @@ std::vector<TimedEvent> take_handled() EXCLUDES(handling) {
 void keep(const TimedEvent& event) {
   // The program's handlers may touch shared memory.
   const program::HeldSignals held;
-  own.push_back(event);
+  charged.push_back(event);
 }
 
 void keep_handled(const TimedEvent& event) {
@@ -42,10 +31,10 @@ void keep_handled(const TimedEvent& event) {
 }
 
 void send_long_timeline_log() {
-  if (own.size() < long_log) return;
+  if (charged.size() < long_log) return;
   const program::HeldSignals held;
-  send(own);
-  own.clear();
+  send_records(FrameKind::timed_events, charged);
+  charged.clear();
 }
 
 void send_long_handled_log() {
@@ -54,14 +43,14 @@ void send_long_handled_log() {
     const Held nothing_is_handled(handling);
     if (handled.size() < long_log) return;
   }
-  send(take_handled());
+  send_records(FrameKind::timed_events, take_handled());
 }
 
 void send_timeline_log(std::uint64_t lasted_ns) {
   keep({self.begun_ns, self.begun_ns + lasted_ns, 0, 0, 0, TimedEvent::Kind::life});
-  send(own);
-  own.clear();
-  send(take_handled());
+  send_records(FrameKind::timed_events, charged);
+  charged.clear();
+  send_records(FrameKind::timed_events, take_handled());
 }
 
 }  // namespace sdsm::dsm

@@ -17,7 +17,7 @@ namespace {
 
 std::atomic<bool> has_short_stores = false;
 
-int scan_object(dl_phdr_info* object, std::size_t /*size*/, void* /*unused*/) {
+int find_short_stores(dl_phdr_info* object, std::size_t /*size*/, void* /*unused*/) {
   if (!program::is_of_program(*object)) return 0;
   program::for_each_function(
       *object,
@@ -34,7 +34,7 @@ int scan_object(dl_phdr_info* object, std::size_t /*size*/, void* /*unused*/) {
 }  // namespace
 
 void find_short_stores() {
-  if (self.atomics == Atomics::lock) dl_iterate_phdr(scan_object, nullptr);
+  if (self.atomics == Atomics::lock) dl_iterate_phdr(find_short_stores, nullptr);
 }
 
 void report_torn_word(std::uint64_t address) {

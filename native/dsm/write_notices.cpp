@@ -43,7 +43,7 @@ std::vector<NoticeRun> own_notices() REQUIRES(application) EXCLUDES(node().mutex
   return runs;
 }
 
-std::uint32_t bytes_of(std::size_t notices) {
+std::uint32_t wire_bytes_of(std::size_t notices) {
   return static_cast<std::uint32_t>(notices * sizeof(NoticeRun));
 }
 
@@ -76,10 +76,10 @@ Head exchange_notices(Head arrival) {
   const std::vector<NoticeRun> own = own_notices();
   std::size_t sent = 0;
   for (; own.size() - sent > most_notices; sent += most_notices) {
-    tell(barrier_master, {.kind = WireKind::write_notices, .bytes = bytes_of(most_notices)}, own.data() + sent);
+    tell(barrier_master, {.kind = WireKind::write_notices, .bytes = wire_bytes_of(most_notices)}, own.data() + sent);
   }
   arrival.value = notices_are_here;
-  arrival.bytes = bytes_of(own.size() - sent);
+  arrival.bytes = wire_bytes_of(own.size() - sent);
   received.notices.resize(most_notices);
   const Head release = ask(barrier_master, arrival, own.data() + sent, received.notices.data());
   if (release.kind != WireKind::barrier_release) return release;

@@ -20,8 +20,6 @@
 namespace sdsm::program {
 namespace {
 
-constexpr std::uint8_t trap = 0xcc;  // int3
-
 struct Replaced {
   std::uintptr_t address = 0;
   LockedInstruction instruction;
@@ -127,7 +125,7 @@ void set_traps(const dl_phdr_info& object, std::size_t first) {
     set_protection(first_page, last_page, PROT_READ | PROT_WRITE | PROT_EXEC);
     for (std::size_t k = first; k < replacements.all.size(); ++k) {
       const std::uintptr_t address = replacements.all[k].address;
-      if (address >= begin && address < end) *reinterpret_cast<std::uint8_t*>(address) = trap;
+      if (address >= begin && address < end) *reinterpret_cast<std::uint8_t*>(address) = trap_code;
     }
     set_protection(first_page, last_page, before);
   }
@@ -202,7 +200,7 @@ void watch_linker() {
   const std::uintptr_t page = address & ~(page_bytes - 1);
   const std::uintptr_t end = (address + sizeof nothing_and_return + page_bytes - 1) & ~(page_bytes - 1);
   set_protection(page, end, PROT_READ | PROT_WRITE | PROT_EXEC);
-  *code = trap;
+  *code = trap_code;
   set_protection(page, end, PROT_READ | PROT_EXEC);
   replacements.linker_news = address;
 }

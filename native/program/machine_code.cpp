@@ -5,8 +5,6 @@
 namespace sdsm::program {
 namespace {
 
-constexpr std::uint8_t wide = 8;  // of REX: operands of 8 bytes
-
 /// What follows an opcode, by the opcode maps of AMD's manual (volume 3, appendix A): m: a ModRM byte; i: an immediate
 /// of one byte; z: of 4 bytes, or 2 with a short operand; M and I, Z: both; s: of 2 bytes; e: of 3 (enter); v: of the
 /// operand's size; a: an address of the address size; j, J: a distance of 1 byte, of 4; t: M and an immediate only for
@@ -138,7 +136,7 @@ void read_vector(Reader& reader, Instruction& found) {
 }
 
 void read_immediate(Reader& reader, char kind, Instruction& found) {
-  const std::size_t word = found.has_short_operand && (found.rex & wide) == 0 ? 2 : 4;
+  const std::size_t word = found.has_short_operand && (found.rex & rex_wide) == 0 ? 2 : 4;
   switch (kind) {
     case 'i':
     case 'I': return reader.skip(1);
@@ -146,7 +144,7 @@ void read_immediate(Reader& reader, char kind, Instruction& found) {
     case 'Z': return reader.skip(word);
     case 's': return reader.skip(2);
     case 'e': return reader.skip(3);
-    case 'v': return reader.skip((found.rex & wide) != 0 ? 8 : word);
+    case 'v': return reader.skip((found.rex & rex_wide) != 0 ? 8 : word);
     case 'a': return reader.skip(found.has_short_address ? 4 : 8);
     case 'j': reader.skip(1); return void(found.target = reader.number(1));
     case 'J': reader.skip(4); return void(found.target = reader.number(4));
@@ -266,7 +264,7 @@ class LockedReader {
   }
 
  private:
-  std::uint8_t word() const { return (found_.rex & wide) != 0 ? 8 : found_.has_short_operand ? 2 : 4; }
+  std::uint8_t word() const { return (found_.rex & rex_wide) != 0 ? 8 : found_.has_short_operand ? 2 : 4; }
   unsigned field() const { return code_[found_.modrm] >> 3 & 7; }
 
   bool take(AtomicKind kind) {

@@ -11,6 +11,10 @@
 
 namespace sdsm::program {
 
+inline constexpr std::uint8_t trap_code = 0xcc;  ///< int3
+inline constexpr std::uint8_t rex_wide = 8;      ///< bit of Instruction::rex: operands have 8 bytes
+inline constexpr greg_t single_step = 0x100;     ///< TF, of the processor's flags
+
 /// Where control goes after an instruction.
 enum class Flow : std::uint8_t {
   on,        ///< to the next one, perhaps by way of a call

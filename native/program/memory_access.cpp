@@ -3,8 +3,6 @@
 namespace sdsm::program {
 namespace {
 
-constexpr std::uint8_t wide = 8;  // of REX: operands of 8 bytes
-
 /// The prefix that chooses among operations of one opcode.
 enum class Selector : std::uint8_t { none, short_operand, f3, f2 };
 
@@ -63,7 +61,7 @@ Form form_of(const std::uint8_t* code, const Instruction& found) {
       break;
   }
   if (form.selector == Selector::none && found.has_short_operand) form.selector = Selector::short_operand;
-  form.is_wide = (found.rex & wide) != 0;
+  form.is_wide = (found.rex & rex_wide) != 0;
   form.word = form.is_wide ? 8 : found.has_short_operand ? 2 : 4;
   return form;
 }

@@ -48,7 +48,7 @@ void bind_beyond(const AddressRange& object, ElfW(Sxword) table, ElfW(Sxword) ta
   }
 }
 
-int scan_object(dl_phdr_info* object, std::size_t /*size*/, void* is_first) {
+int bind_object(dl_phdr_info* object, std::size_t /*size*/, void* is_first) {
   auto& is_program = *static_cast<bool*>(is_first);  // it comes first (dl_iterate_phdr(3))
   if (is_program || is_library_of_program(object->dlpi_name)) {
     bind_beyond(whole_of(*object), DT_JMPREL, DT_PLTRELSZ);
@@ -72,7 +72,7 @@ void* c_library_function(const char* name) {
 
 void bind_own_calls() {
   bool is_first = true;
-  dl_iterate_phdr(scan_object, &is_first);
+  dl_iterate_phdr(bind_object, &is_first);
 }
 
 void look_up_functions() {

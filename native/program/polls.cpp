@@ -8,7 +8,7 @@
 namespace sdsm::program {
 namespace {
 
-constexpr std::uint32_t bytes_of_long_double = 10, most_bytes = 8;
+constexpr std::uint32_t bytes_of_long_double = 10, most_polled_bytes = 8;
 
 }  // namespace
 
@@ -19,8 +19,8 @@ std::optional<Poll> poll_of(const std::uint8_t* code, const greg_t* registers) {
   if (found.is_evex) return std::nullopt;
   const std::uint32_t bytes = memory_access(code, found).bytes;
   // A long double counts by its last 8 bytes: they have the exponent and most of the fraction.
-  const std::uint32_t unseen = bytes == bytes_of_long_double ? bytes - most_bytes : 0;
-  if (bytes - unseen > most_bytes || !std::has_single_bit(bytes - unseen)) return std::nullopt;
+  const std::uint32_t unseen = bytes == bytes_of_long_double ? bytes - most_polled_bytes : 0;
+  if (bytes - unseen > most_polled_bytes || !std::has_single_bit(bytes - unseen)) return std::nullopt;
   const std::uintptr_t behind = static_cast<std::uintptr_t>(registers[REG_RIP]) + found.length;
   const std::uintptr_t address = address_of(memory_of(code, found), registers, behind);
   return Poll{address + unseen, bytes - unseen};

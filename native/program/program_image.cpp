@@ -99,7 +99,7 @@ bool is_preloaded(const char* path) {
   return false;
 }
 
-int scan_object(dl_phdr_info* object, std::size_t /*size*/, void* is_first) REQUIRES(starting) {
+int note_object(dl_phdr_info* object, std::size_t /*size*/, void* is_first) REQUIRES(starting) {
   if (*static_cast<bool*>(is_first)) {
     *static_cast<bool*>(is_first) = false;
     found.program = image_of(*object);
@@ -230,7 +230,7 @@ constinit const ProgramImage& program_image = found;
 
 void find_program_image() {
   bool is_first = true;  // the program itself comes first (dl_iterate_phdr(3))
-  dl_iterate_phdr(scan_object, &is_first);
+  dl_iterate_phdr(note_object, &is_first);
   keep_code_on_stacks();
   // operator new and its twin for alignments, which lie side by side.
   for (const char* name : {"_Znwm", "_ZnwmSt11align_val_t"}) {

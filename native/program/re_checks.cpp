@@ -9,7 +9,6 @@
 namespace sdsm::program {
 namespace {
 
-constexpr std::uint8_t trap = 0xcc;  // int3
 constexpr std::size_t registers = 16;
 constexpr unsigned subtraction = 5;  ///< of the arithmetic instructions
 
@@ -23,9 +22,9 @@ struct Value {
 };
 
 /// Follows a function's code from its begin to its end, branches passed over.
-class Reader {
+class ReCheckFinder {
  public:
-  Reader(const Pauses& pauses, GrowingArray<Wait>& found) : pauses_(pauses), found_(found) { forget(); }
+  ReCheckFinder(const Pauses& pauses, GrowingArray<Wait>& found) : pauses_(pauses), found_(found) { forget(); }
 
   void read(const std::uint8_t* code, std::uint32_t bytes) {
     targets_.clear();
@@ -187,7 +186,7 @@ class Reader {
     const Value& second = one.order < other.order ? other : one;
     if (first.load == nullptr || second.load == nullptr || first.order <= aged_at_) return;
     if (second.order - first.order < 2 || second.order - first.order > most_between) return;
-    if (!is_same_place(first, second) || *first.load == trap) return;
+    if (!is_same_place(first, second) || *first.load == trap_code) return;
     const auto address = reinterpret_cast<std::uintptr_t>(first.load);
     const auto is_here = [&](const Wait& wait) { return wait.address == address; };
     if (std::none_of(found_.begin(), found_.end(), is_here)) found_.push_back({address});
@@ -208,7 +207,7 @@ class Reader {
 }  // namespace
 
 void find_re_checks(const std::uint8_t* code, std::uint32_t bytes, const Pauses& pauses, GrowingArray<Wait>& found) {
-  Reader(pauses, found).read(code, bytes);
+  ReCheckFinder(pauses, found).read(code, bytes);
 }
 
 }  // namespace sdsm::program

@@ -14,7 +14,6 @@
 namespace sdsm::program {
 namespace {
 
-constexpr std::uint8_t trap = 0xcc;          // int3
 constexpr std::uint32_t longest_loop = 192;  // bytes: unoptimised ones are long
 
 /// What a loop reads before it has written it, and what it writes.
@@ -198,7 +197,7 @@ class Function {
 
   /// Null if another trap is there.
   Wait* add(const Step* step, GrowingArray<Wait>& found) const {
-    if (code_[step->at] == trap) return nullptr;
+    if (code_[step->at] == trap_code) return nullptr;
     const std::uintptr_t address = address_of(step->at);
     Wait* const known =
         std::find_if(found.begin(), found.end(), [&](const Wait& one) { return one.address == address; });

@@ -92,9 +92,6 @@ namespace {
 pthread_cond_t* as_posix(cnd_t* condition) {
   return reinterpret_cast<pthread_cond_t*>(condition);
 }
-pthread_mutex_t* as_posix(mtx_t* mutex) {
-  return reinterpret_cast<pthread_mutex_t*>(mutex);
-}
 }  // namespace
 
 SDSM_ENTRY int cnd_wait(cnd_t* condition, mtx_t* mutex) {

@@ -128,13 +128,7 @@ SDSM_ENTRY int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clock, 
   return engine::has_object(mutex) ? lock_until(mutex, clock, limit) : noted(real(mutex, clock, limit));
 }
 
-// C11's, which are the same in the C library.
-namespace {
-pthread_mutex_t* as_posix(mtx_t* mutex) {
-  return reinterpret_cast<pthread_mutex_t*>(mutex);
-}
-}  // namespace
-
+// C11's.
 SDSM_ENTRY int mtx_lock(mtx_t* mutex) {
   return c11_answer(pthread_mutex_lock(as_posix(mutex)));
 }

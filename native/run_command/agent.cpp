@@ -16,7 +16,6 @@
 #include <filesystem>
 #include <map>
 #include <optional>
-#include <system_error>
 
 #include "commands/errors.hpp"
 #include "commands/file_hash.hpp"
@@ -35,10 +34,6 @@ using namespace program_start;
 using dsm::FrameKind;
 
 namespace {
-
-[[noreturn]] void fail(const char* what) {
-  throw std::system_error(errno, std::generic_category(), what);
-}
 
 /// A launcher whose machine is gone says nothing, not even that; the kernel finds out.
 void notice_loss(int socket) {
@@ -107,7 +102,7 @@ class Agent {
     sigaddset(&children, SIGCHLD);
     sigprocmask(SIG_BLOCK, &children, nullptr);
     ends_.reset(signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK));
-    if (ends_.get() < 0) fail("cannot watch for the ends of processes");
+    if (ends_.get() < 0) throw_errno("cannot watch for the ends of processes");
   }
 
   void go_to_folder() const {
@@ -142,7 +137,7 @@ class Agent {
 
   void start_processes() {
     const Descriptor nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
-    if (nothing.get() < 0) fail("/dev/null");
+    if (nothing.get() < 0) throw_errno("/dev/null");
     ProgramStart start{request_.program, request_.arguments, Environment(request_.environment)};
     for (const std::uint32_t node : request_.nodes) {
       const Descriptor memory(memfd_create("sdsm-node", MFD_CLOEXEC));
@@ -167,7 +162,7 @@ class Agent {
     pollfd polled[] = {{control_.descriptor(), events, 0}, {ends_.get(), POLLIN, 0}};
     // An interruption may come just before the wait.
     constexpr int most_wait_ms = 500;
-    if (poll(polled, 2, most_wait_ms) < 0 && errno != EINTR) fail("cannot wait for the launcher");
+    if (poll(polled, 2, most_wait_ms) < 0 && errno != EINTR) throw_errno("cannot wait for the launcher");
     signalfd_siginfo ended;
     while (read(ends_.get(), &ended, sizeof ended) > 0) {
     }

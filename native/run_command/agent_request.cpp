@@ -95,7 +95,7 @@ void visit_fields(Request& request, Visit&& visit) {
   visit(request.environment);
 }
 
-bool read_all(int input, char* to, std::size_t bytes) {
+bool read_exactly(int input, char* to, std::size_t bytes) {
   while (bytes > 0) {
     const ssize_t count = read(input, to, bytes);
     if (count < 0 && errno == EINTR) continue;
@@ -118,7 +118,7 @@ std::string text_of(const AgentRequest& request) {
 
 AgentRequest read_request(int input) {
   std::string line;
-  for (char sign = 0; line.size() < 100 && read_all(input, &sign, 1) && sign != '\n';) line += sign;
+  for (char sign = 0; line.size() < 100 && read_exactly(input, &sign, 1) && sign != '\n';) line += sign;
   if (!line.starts_with(first_words)) {
     throw RunError(line.starts_with("sdsm-agent ")
                        ? "the launcher is of another version of sdsm than this host's. Install one version everywhere"
@@ -128,7 +128,7 @@ AgentRequest read_request(int input) {
   std::from_chars(line.data() + first_words.size(), line.data() + line.size(), bytes);
   AgentRequest request;
   std::string text(std::min(bytes, most_bytes), '\0');
-  if (bytes < request.secret.size() || bytes > most_bytes || !read_all(input, text.data(), text.size())) {
+  if (bytes < request.secret.size() || bytes > most_bytes || !read_exactly(input, text.data(), text.size())) {
     throw RunError("the launcher's request has not come as a whole. Does the launcher still run?");
   }
   std::memcpy(request.secret.data(), text.data(), request.secret.size());

@@ -12,7 +12,6 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <system_error>
 
 #include "commands/errors.hpp"
 #include "commands/interruption.hpp"
@@ -31,10 +30,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 using dsm::FrameKind;
-
-[[noreturn]] void fail(const char* what) {
-  throw std::system_error(errno, std::generic_category(), what);
-}
 
 [[noreturn]] void fail_with_remedy(const char* what) {
   const int error = errno;
@@ -133,7 +128,7 @@ class Cluster final : private Hosts::Listener {
     std::size_t have = 0;
     while (have < secret_.size()) {
       const ssize_t count = getrandom(secret_.data() + have, secret_.size() - have, 0);
-      if (count < 0 && errno != EINTR) fail("cannot get random bytes");
+      if (count < 0 && errno != EINTR) throw_errno("cannot get random bytes");
       if (count > 0) have += static_cast<std::size_t>(count);
     }
   }
@@ -145,7 +140,7 @@ class Cluster final : private Hosts::Listener {
       return;
     }
     const Descriptor nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
-    if (nothing.get() < 0) fail("/dev/null");
+    if (nothing.get() < 0) throw_errno("/dev/null");
     members_.reserve(size());
     const Layout memory_layout = dsm::layout_of_memory(options_.protocol, options_.layout);
     for (std::uint32_t node = 0; node < memory_layout.nodes; ++node) {
@@ -213,7 +208,8 @@ class Cluster final : private Hosts::Listener {
     }
     if (hosts_) hosts_->add_to(polled_);
     const int milliseconds = is_ending ? 5 : 50;
-    if (poll(polled_.data(), polled_.size(), milliseconds) < 0 && errno != EINTR) fail("cannot wait for the processes");
+    if (poll(polled_.data(), polled_.size(), milliseconds) < 0 && errno != EINTR)
+      throw_errno("cannot wait for the processes");
   }
 
   /// A stopped launcher (Ctrl-Z) has received nothing, which is not the processes' fault.

@@ -17,7 +17,7 @@ namespace sdsm::run_command {
 namespace {
 
 using dsm::TimedEvent;
-using Kind = TimedEvent::Kind;
+using TimedKind = dsm::TimedEvent::Kind;
 using Events = std::vector<TimedEvent>;
 
 /// Puts one run's logs into its timeline.
@@ -37,7 +37,7 @@ class Merge {
     if (!life) return;
     Events states;
     std::ranges::copy_if(logged, std::back_inserter(states), [](const TimedEvent& event) {
-      return event.kind == Kind::state || event.kind == Kind::fault;
+      return event.kind == TimedKind::state || event.kind == TimedKind::fault;
     });
     states.push_back(idle_between(run_.begin_ns, life->begin_ns));
     states.push_back(idle_between(life->end_ns, run_.end_ns));
@@ -58,7 +58,7 @@ class Merge {
       if (event.begin_ns < at_ns_) overlap_ns_ += at_ns_ - event.begin_ns;
       event.end_ns = std::min(event.end_ns, open_.back().end_ns);
       go_on_to(event.begin_ns);
-      if (event.kind == Kind::fault) {
+      if (event.kind == TimedKind::fault) {
         timeline_.faults(process_, event.what - 1U, {RegionId{event.object}, event.value}, 1, time_of(at_ns_));
       }
       open_.push_back(event);
@@ -68,7 +68,7 @@ class Merge {
 
   void add_services(std::uint32_t process) {
     for (const TimedEvent& event : processes_[process]) {
-      if (event.kind != Kind::serves) continue;
+      if (event.kind != TimedKind::serves) continue;
       timeline_.serve(ProcessId{process}, time_of(event.value), time_of(event.begin_ns), time_of(event.end_ns));
     }
   }
@@ -81,9 +81,9 @@ class Merge {
     std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint16_t>, Both> kinds;
     for (std::uint32_t process = 0; process < processes_.size(); ++process) {
       for (const TimedEvent& event : processes_[process]) {
-        if (event.kind == Kind::asks || event.kind == Kind::answers) {
+        if (event.kind == TimedKind::asks || event.kind == TimedKind::answers) {
           kinds[{process, event.object, event.what}].sent.push_back(event);
-        } else if (event.kind == Kind::is_asked || event.kind == Kind::is_answered) {
+        } else if (event.kind == TimedKind::is_asked || event.kind == TimedKind::is_answered) {
           kinds[{event.object, process, event.what}].arrived.push_back(event);
         }
       }
@@ -107,12 +107,14 @@ class Merge {
  private:
   std::optional<TimedEvent> life_of(std::uint32_t process) const {
     const Events& logged = processes_[process];
-    const auto life = std::ranges::find(logged, Kind::life, &TimedEvent::kind);
+    const auto life = std::ranges::find(logged, TimedKind::life, &TimedEvent::kind);
     return life == logged.end() ? std::nullopt : std::optional(*life);
   }
   static TimedEvent idle_between(std::uint64_t begin_ns, std::uint64_t end_ns) {
-    return {
-        .begin_ns = begin_ns, .end_ns = end_ns, .what = static_cast<std::uint16_t>(Spent::idle), .kind = Kind::state};
+    return {.begin_ns = begin_ns,
+            .end_ns = end_ns,
+            .what = static_cast<std::uint16_t>(Spent::idle),
+            .kind = TimedKind::state};
   }
 
   std::optional<std::size_t> kind_of(dsm::WireKind kind) const {
@@ -154,19 +156,19 @@ void TimelineLogs::take(std::uint32_t process, const std::string& payload) {
   for (std::size_t at = 0; at < payload.size(); at += sizeof(TimedEvent)) {
     TimedEvent event;
     std::memcpy(&event, payload.data() + at, sizeof event);
-    const bool has_state = event.kind == Kind::state || event.kind == Kind::fault;
-    const bool is_impossible = event.kind > Kind::life ||
-                               (event.kind == Kind::fault && event.what > most_fault_kinds) ||
+    const bool has_state = event.kind == TimedKind::state || event.kind == TimedKind::fault;
+    const bool is_impossible = event.kind > TimedKind::life ||
+                               (event.kind == TimedKind::fault && event.what > most_fault_kinds) ||
                                (has_state && (event.what >= spent_terms || event.end_ns < event.begin_ns)) ||
-                               (event.kind == Kind::fault && event.what == 0) ||
-                               (!has_state && event.kind < Kind::serves && event.object >= layout_.processes());
+                               (event.kind == TimedKind::fault && event.what == 0) ||
+                               (!has_state && event.kind < TimedKind::serves && event.object >= layout_.processes());
     if (is_impossible) throw ProtocolError("sent the launcher a log of impossible events");
-    if (event.kind == Kind::clock) {
+    if (event.kind == TimedKind::clock) {
       if (process != 0) continue;
       if (dsm::calls_of(event.value) == 1) clock_readings_ns_.clear();  // the first of clocks of a higher rank
       clock_readings_ns_.resize(std::min<std::size_t>(clock_readings_ns_.size() + 1, 2));
       clock_readings_ns_.back() = event.begin_ns;
-    } else if (event.kind == Kind::life) {
+    } else if (event.kind == TimedKind::life) {
       processes_[process].push_back(event);
     } else if (event.begin_ns >= horizon_ns_) {
       ++dropped_;
@@ -182,7 +184,7 @@ void TimelineLogs::drop_the_latest() {
   begins_ns.reserve(kept_);
   for (const Events& logged : processes_) {
     for (const TimedEvent& event : logged) {
-      if (event.kind != Kind::life) begins_ns.push_back(event.begin_ns);
+      if (event.kind != TimedKind::life) begins_ns.push_back(event.begin_ns);
     }
   }
   const auto first_dropped = begins_ns.begin() + static_cast<std::ptrdiff_t>(most_logs_);
@@ -190,7 +192,7 @@ void TimelineLogs::drop_the_latest() {
   horizon_ns_ = *first_dropped;
   for (Events& logged : processes_) {
     const std::uint64_t fewer = std::erase_if(
-        logged, [this](const auto& event) { return event.kind != Kind::life && event.begin_ns >= horizon_ns_; });
+        logged, [this](const auto& event) { return event.kind != TimedKind::life && event.begin_ns >= horizon_ns_; });
     kept_ -= fewer;
     dropped_ += fewer;
   }

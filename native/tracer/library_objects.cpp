@@ -16,8 +16,6 @@
 namespace sdsm::tracer {
 namespace {
 
-constexpr std::uint64_t second_ns = 1'000'000'000;
-
 constinit std::uint64_t enlisted_so_far GUARDED_BY(turn) = 0;
 constinit std::uint64_t own_numbers GUARDED_BY(turn) = 0;
 
@@ -34,15 +32,15 @@ trace::ObjectClass class_of(engine::Demand demand) {
   return demand == engine::writer_demand ? trace::ObjectClass::writer : trace::ObjectClass::reader;
 }
 
-void pass(VirtualThread& self, const trace::Event& event) REQUIRES(turn) {
+void pass_event(VirtualThread& self, const trace::Event& event) REQUIRES(turn) {
   end_interval(self, event);
   close_pages(self, Closing::at_synchronisation);
   begin_interval(self);
 }
 
-void pass(VirtualThread& self, trace::EventKind kind, const Lock& lock, std::uint64_t value,
-          trace::ObjectClass object_class) REQUIRES(turn) {
-  pass(self, {kind, static_cast<std::uint8_t>(object_class), lock.id, value});
+void pass_event(VirtualThread& self, trace::EventKind kind, const Lock& lock, std::uint64_t value,
+                trace::ObjectClass object_class) REQUIRES(turn) {
+  pass_event(self, {kind, static_cast<std::uint8_t>(object_class), lock.id, value});
 }
 
 /// How far the number that the events make is above the object's, which may be set, or be another's in the same memory.
@@ -60,13 +58,13 @@ void take_now(VirtualThread& self, Lock& lock, engine::Demand demand, bool only_
   lock.added += demand.add;
   lock.holder = demand.is_exclusive() ? &self : nullptr;
   lock.depth = 1;
-  pass(self, trace::EventKind::take, lock, value, class_of(demand));
+  pass_event(self, trace::EventKind::take, lock, value, class_of(demand));
 }
 
 std::uint64_t real_ns() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * second_ns + static_cast<std::uint64_t>(now.tv_nsec);
+  return ns_of(now);
 }
 
 /// The end of a wait, by the thread's clock and by the real one.
@@ -137,7 +135,7 @@ void give(const volatile void* object, Demand demand) {
   VirtualThread& self = running_thread();
   Lock& lock = object_at(object);
   if (demand == mutex_demand) return give_lock_back(self, lock);
-  pass(self, trace::EventKind::give, lock, 0, class_of(demand));
+  pass_event(self, trace::EventKind::give, lock, 0, class_of(demand));
   const Uninterrupted guard;
   lock.numbers.subtract(demand);
   lock.added -= demand.add;
@@ -185,7 +183,7 @@ bool meet(const volatile void* barrier) {
     while (!self.meeting.is_over()) wait_at(self, lock, {});
     self.meeting = {};
   }
-  pass(self, event);
+  pass_event(self, event);
   return is_last;
 }
 
@@ -209,7 +207,7 @@ bool await(const volatile void* object, std::uint64_t patience_ns, bool stays) {
     if (!stays) self.enlisted_at = nullptr;
     return false;
   }
-  pass(self, trace::EventKind::take, lock, self.woken_by, trace::ObjectClass::condition);
+  pass_event(self, trace::EventKind::take, lock, self.woken_by, trace::ObjectClass::condition);
   return true;
 }
 
@@ -220,7 +218,7 @@ void leave(const volatile void* /*object*/) {
 std::uint32_t wake(const volatile void* object, std::uint32_t most) {
   VirtualThread& self = running_thread();
   Lock& lock = object_at(object);
-  pass(self, trace::EventKind::give, lock, 0, trace::ObjectClass::condition);
+  pass_event(self, trace::EventKind::give, lock, 0, trace::ObjectClass::condition);
   const Uninterrupted guard;
   ++lock.gives;
   std::uint32_t woken = 0;

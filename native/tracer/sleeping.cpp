@@ -22,12 +22,6 @@ using namespace sdsm::tracer;
 
 namespace {
 
-constexpr std::uint64_t second_ns = 1'000'000'000;
-
-std::uint64_t ns_of(const timespec& time) {
-  return static_cast<std::uint64_t>(time.tv_sec) * second_ns + static_cast<std::uint64_t>(time.tv_nsec);
-}
-
 /// The thread's clock goes on.
 void note_sleep(std::uint64_t nanoseconds) {
   if (!turn.is_taken()) return;

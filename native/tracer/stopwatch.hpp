@@ -10,11 +10,16 @@
 
 namespace sdsm::tracer {
 
+inline constexpr std::uint64_t second_ns = 1'000'000'000;
+inline std::uint64_t ns_of(const timespec& time) {
+  return static_cast<std::uint64_t>(time.tv_sec) * second_ns + static_cast<std::uint64_t>(time.tv_nsec);
+}
+
 /// Nanoseconds of CPU time of the calling thread. A system call (0.2 to 0.5 us).
 inline std::uint64_t thread_cpu_ns() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
+  return ns_of(now);
 }
 
 /// Rate of the processor's time stamp counter, and the cost of measuring. Found once, at start.

@@ -9,6 +9,7 @@
 
 #include "native/program/atomic_operation.hpp"
 #include "native/program/locked_instructions.hpp"
+#include "native/program/machine_code.hpp"
 #include "native/program/polls.hpp"
 #include "native/program/program_image.hpp"
 #include "native/program/raw_memory.hpp"
@@ -22,8 +23,6 @@ namespace sdsm::tracer {
 using namespace program;
 namespace {
 
-constexpr std::uint8_t trap = 0xcc;    // int3
-constexpr greg_t single_step = 0x100;  // TF, of the flags
 // Steps through a loop's iterations; each costs 1 to 2 us. Unoptimised iterations through functions of a class library
 // take hundreds.
 constexpr unsigned first_steps = 512, most_steps = 8192;
@@ -111,7 +110,7 @@ void write_code(std::uintptr_t address, std::uint8_t byte) {
 
 void set(Place& place, bool is_set) {
   place.is_set = is_set;
-  write_code(place.address, is_set ? trap : place.code);
+  write_code(place.address, is_set ? program::trap_code : place.code);
 }
 
 /// Null if there are too many.
@@ -144,7 +143,7 @@ void pass(VirtualThread& self, const Place& place, ucontext_t& machine) REQUIRES
   machine.uc_mcontext.gregs[REG_RIP] = static_cast<greg_t>(place.address);
   if (!place.is_set) return;
   write_code(place.address, place.code);
-  machine.uc_mcontext.gregs[REG_EFL] |= single_step;
+  machine.uc_mcontext.gregs[REG_EFL] |= program::single_step;
   self.steps = {.purpose = Steps::Purpose::passes_place,
                 .interval = self.intervals,
                 .own_ns = self.stopwatch.elapsed_ns(),
@@ -241,7 +240,7 @@ void come_by(VirtualThread& self, Place& place, ucontext_t& machine) REQUIRES(tu
 /// After the instruction of the place. In the tracked pass it may have touched a page, so that its time stays.
 void end_pass(VirtualThread& self) REQUIRES(turn) {
   const Place* place = find_place(self.steps.begin);
-  if (place->is_set) write_code(place->address, trap);
+  if (place->is_set) write_code(place->address, program::trap_code);
   if (place->is_poll && self.flag_wait.place == place->address) end_poll(self);
   if (!is_tracked() && self.intervals == self.steps.interval) self.stopwatch.rewind(self.steps.own_ns);
 }
@@ -301,7 +300,7 @@ void follow_step(VirtualThread& self, ucontext_t& machine) REQUIRES(turn) {
     steps.pauses += is_pause(reinterpret_cast<const std::uint8_t*>(here)) ? 1 : 0;
   }
   if (!is_lost && steps.turns < turns_without_change && ++steps.count < steps.most) return;
-  machine.uc_mcontext.gregs[REG_EFL] &= ~single_step;
+  machine.uc_mcontext.gregs[REG_EFL] &= ~program::single_step;
   steps.purpose = Steps::Purpose::none;
   if (is_lost) return;
   self.stopwatch.rewind(steps.own_ns);
@@ -319,7 +318,8 @@ void follow_step(VirtualThread& self, ucontext_t& machine) REQUIRES(turn) {
 
 void find_wait_loop(VirtualThread& self, ucontext_t& machine, unsigned patience) {
   const auto here = static_cast<std::uintptr_t>(machine.uc_mcontext.gregs[REG_RIP]);
-  if (!program_image.program.code.holds(here) || *reinterpret_cast<const std::uint8_t*>(here) == trap) return;
+  if (!program_image.program.code.holds(here) || *reinterpret_cast<const std::uint8_t*>(here) == program::trap_code)
+    return;
   self.stopwatch.pause();
   const std::uint64_t so_far = self.stopwatch.elapsed_ns();
   BlindWait& blind = self.blind_wait;
@@ -331,7 +331,7 @@ void find_wait_loop(VirtualThread& self, ucontext_t& machine, unsigned patience)
                 .own_ns = so_far,
                 .most = std::min(first_steps * std::max(patience, blind.patience), most_steps)};
   begin_turn_here(self, machine);
-  machine.uc_mcontext.gregs[REG_EFL] |= single_step;
+  machine.uc_mcontext.gregs[REG_EFL] |= program::single_step;
 }
 
 void set_wait_loop(std::uintptr_t address, std::uint16_t how) {
@@ -355,11 +355,11 @@ bool take_trap(const siginfo_t& info, ucontext_t& machine) {
   if (info.si_code == TRAP_TRACE) {
     const bool was_watched = end_watched_step(machine);
     if (steps.purpose == Steps::Purpose::none) return was_watched;
-    if (was_watched && steps.purpose == Steps::Purpose::seeks_loop) flags |= single_step;
+    if (was_watched && steps.purpose == Steps::Purpose::seeks_loop) flags |= program::single_step;
     if (steps.purpose == Steps::Purpose::seeks_loop) {
       follow_step(self, machine);
     } else {
-      flags &= ~single_step;
+      flags &= ~program::single_step;
       end_pass(self);
       steps.purpose = Steps::Purpose::none;
     }

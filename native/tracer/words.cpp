@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "native/program/machine_code.hpp"
 #include "native/program/memory_access.hpp"
 #include "native/program/program_image.hpp"
 #include "native/program/signals.hpp"
@@ -20,7 +21,6 @@ namespace sdsm::tracer {
 using namespace program;
 namespace {
 
-constexpr greg_t single_step = 0x100;     // TF, of the flags
 constexpr greg_t goes_downwards = 0x400;  // DF
 constexpr std::size_t most_words = 1024;  // records that are collected; a power of two
 constexpr std::uint32_t words_at_once = 64;
@@ -331,7 +331,7 @@ bool take_watched_fault(const siginfo_t& info, ucontext_t& machine) {
   watching.step = instruction;
   // Also in the handler of a trap, where none waits (take_signal()).
   watching.is_stepping = true;
-  registers[REG_EFL] |= single_step;
+  registers[REG_EFL] |= program::single_step;
   errno = saved_errno;
   return true;
 }
@@ -339,7 +339,7 @@ bool take_watched_fault(const siginfo_t& info, ucontext_t& machine) {
 bool end_watched_step(ucontext_t& machine) {
   if (!watching.is_stepping) return false;
   end_step();
-  machine.uc_mcontext.gregs[REG_EFL] &= ~single_step;
+  machine.uc_mcontext.gregs[REG_EFL] &= ~program::single_step;
   return true;
 }
 
