@@ -1,7 +1,13 @@
+# Among files that are compiled together, -Wshadow would take one file's names for shadows of another's.
+if(SDSM_FILES_AT_A_TIME EQUAL 1)
+  set(sdsm_shadow -Wshadow)
+else()
+  set(sdsm_shadow $<$<CXX_COMPILER_ID:GNU>:-Wshadow=local>)
+endif()
 # One interface target instead of global flags: what we compile links it, what we merely use does not.
 add_library(sdsm_warnings INTERFACE)
 target_compile_options(sdsm_warnings INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
+  -Wall -Wextra -Wpedantic ${sdsm_shadow} -Wconversion -Wno-sign-conversion
   $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Woverloaded-virtual>)
 if(SDSM_WERROR)
   target_compile_options(sdsm_warnings INTERFACE -Werror)

@@ -44,13 +44,15 @@ def clang_complains(compiler: str, source: str) -> str:
 
 
 def commands(build: Path) -> list[tuple[str, list[str]]]:
-    """(folder, compiler's arguments) of each source of native/ but the benchmarks, without what other compilers'
-    warnings are called, and unoptimised: the C library's inline functions would clash with those of program/."""
+    """(folder, compiler's arguments) of each source of native/ but the benchmarks (.cxx: several as one), without what
+    other compilers' warnings are called, and unoptimised: the C library's inline functions would clash with those of
+    program/."""
     listed = json.loads((build / "compile_commands.json").read_text())
     found = {}
     for entry in listed:
         path = Path(entry["file"])
-        if path.suffix != ".cpp" or not path.is_relative_to(CHECKOUT / "native") or path.parent.name == "bench":
+        is_ours = path.is_relative_to(CHECKOUT / "native") or path.is_relative_to(build.absolute() / "native")
+        if path.suffix not in (".cpp", ".cxx") or not is_ours or path.parent.name == "bench":
             continue
         words = shlex.split(entry["command"])
         compiler = next(i for i, word in enumerate(words) if word.endswith("++"))
