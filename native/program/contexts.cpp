@@ -6,6 +6,8 @@
 #include <csetjmp>
 #include <csignal>
 #include <cstddef>
+#include <cstdint>
+#include <cstdlib>
 #include <cstring>
 
 #include "native/gomp/entry.hpp"
@@ -37,14 +39,33 @@ void keep_own_signals(const ucontext_t* resumed) {
   if (std::memcmp(&kept, &resumed->uc_sigmask, sizeof kept) != 0) const_cast<ucontext_t*>(resumed)->uc_sigmask = kept;
 }
 
-/// With the one behind it, which the library itself resumes.
+std::uintptr_t& top_of_stack(const ucontext_t& context) {
+  return *reinterpret_cast<std::uintptr_t*>(context.uc_mcontext.gregs[REG_RSP]);
+}
+
+/// The address that makecontext() leaves on top of a new stack: the library's code behind the context's function.
+std::uintptr_t library_end_of_context() {
+  static std::uintptr_t found = 0;
+  if (found == 0) {
+    char room[256];
+    ucontext_t probe{};
+    probe.uc_stack.ss_sp = room;
+    probe.uc_stack.ss_size = sizeof room;
+    makecontext(
+        &probe, [] {}, 0);
+    found = top_of_stack(probe);
+  }
+  return found;
+}
+
+extern "C" [[noreturn]] void sdsm_end_of_context();
+
+/// A context that ends is followed by its uc_link, which the library itself would resume. A context that has not begun
+/// is made to end in our setcontext() instead. Others' uc_link may be anything: swapcontext() does not set it.
 void prepare(const ucontext_t* resumed) {
   keep_own_signals(resumed);
-  if (resumed->uc_link != nullptr) keep_own_signals(resumed->uc_link);
-}
-void resumes(const ucontext_t* resumed) {
-  reads(resumed);
-  if (resumed->uc_link != nullptr) reads(resumed->uc_link);
+  if (resumed->uc_link == nullptr || top_of_stack(*resumed) != library_end_of_context()) return;
+  top_of_stack(*resumed) = reinterpret_cast<std::uintptr_t>(&sdsm_end_of_context);
 }
 
 SDSM_NEXT_FUNCTION NextFunction<int(ucontext_t*)> real_getcontext{"getcontext"};
@@ -57,13 +78,21 @@ SDSM_NEXT_FUNCTION NextFunction<int(__jmp_buf_tag*)> real_setjmp{"setjmp"};
 SDSM_ENTRY int swapcontext(ucontext_t* left, const ucontext_t* resumed) noexcept {
   SDSM_NEXT_FUNCTION NextFunction<int(ucontext_t*, const ucontext_t*)> real{"swapcontext"};
   prepare(resumed);
-  return with_open_pages([&] { writes(left), resumes(resumed); }, [&] { return real(left, resumed); }, is_bad_address);
+  return with_open_pages([&] { writes(left), reads(resumed); }, [&] { return real(left, resumed); }, is_bad_address);
 }
 SDSM_ENTRY int setcontext(const ucontext_t* resumed) noexcept {
   SDSM_NEXT_FUNCTION NextFunction<int(const ucontext_t*)> real{"setcontext"};
   prepare(resumed);
-  return with_open_pages([&] { resumes(resumed); }, [&] { return real(resumed); }, is_bad_address);
+  return with_open_pages([&] { reads(resumed); }, [&] { return real(resumed); }, is_bad_address);
 }
+
+// makecontext() has put uc_link where rbx points.
+extern "C" __attribute__((visibility("hidden"), used)) [[noreturn]] void sdsm_resume_next(const ucontext_t* next) {
+  exit(setcontext(next));
+}
+asm(".text\n.type sdsm_end_of_context, @function\nsdsm_end_of_context:\n"
+    "  mov (%rbx), %rdi\n  lea 8(%rbx), %rsp\n  and $-16, %rsp\n  call sdsm_resume_next\n"
+    ".size sdsm_end_of_context, .-sdsm_end_of_context\n");
 
 // These return again when their caller has long gone on: nothing of ours may be on the stack. So the way to them is a
 // jump, after a call that opens the pages and returns their address.

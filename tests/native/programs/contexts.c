@@ -48,9 +48,15 @@ static void resume_all_in_turn(void) {
 #pragma omp parallel for schedule(static, 1)
     for (int i = 0; i < fibres; ++i) {
       const int number = (i + step) % fibres;
-      ucontext_t here;
+      /* Nobody has set the link of a context that is saved: what it points to stays as it is. */
+      ucontext_t here, unrelated;
+      sigfillset(&unrelated.uc_sigmask);
+      here.uc_link = &unrelated;
       made[number].resumer = &here;
       if (swapcontext(&here, &contexts[number]) != 0) made[number].failed = 1;
+      for (int signal = 1; signal < 32; ++signal) {
+        if (!sigismember(&unrelated.uc_sigmask, signal)) made[number].failed = 1;
+      }
     }
   }
 }
