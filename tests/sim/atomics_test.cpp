@@ -14,13 +14,6 @@ using namespace sdsm::test;
 
 namespace {
 
-std::uint64_t messages(const Result& result, std::uint32_t thread, MessageKind kind) {
-  return result.threads[thread].whole.messages_by_kind[static_cast<std::size_t>(kind)];
-}
-Time lock_time(const Result& result, std::uint32_t thread) {
-  return spent(result.threads[thread].whole, Spent::lock);
-}
-
 /// On the first bytes of a page of region 0, which changes a word.
 trace::Event on_page(std::uint64_t page) {
   return {trace::EventKind::atomic, 1, 0, page * trace::page_bytes};

@@ -11,17 +11,6 @@ using namespace sdsm;
 using namespace sdsm::sim;
 using namespace sdsm::test;
 
-namespace {
-
-Time lock_time(const Result& result, std::uint32_t thread) {
-  return spent(result.threads[thread].whole, Spent::lock);
-}
-std::uint64_t messages(const Result& result, std::uint32_t thread, MessageKind kind) {
-  return result.threads[thread].whole.messages_by_kind[static_cast<std::size_t>(kind)];
-}
-
-}  // namespace
-
 TEST_CASE("an uncontended lock costs 24.4 us plus messages to its manager") {
   TestProgram program({2, 1});
   program.barrier_of_all(5000);

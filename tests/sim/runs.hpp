@@ -66,4 +66,11 @@ inline std::uint64_t faults(const sim::Tally& tally, FaultKind kind) {
   return tally.faults[static_cast<std::size_t>(kind)];
 }
 
+inline Time lock_time(const sim::Result& result, std::uint32_t thread) {
+  return spent(result.threads[thread].whole, Spent::lock);
+}
+inline std::uint64_t messages(const sim::Result& result, std::uint32_t thread, MessageKind kind) {
+  return result.threads[thread].whole.messages_by_kind[static_cast<std::size_t>(kind)];
+}
+
 }  // namespace sdsm::test

@@ -13,7 +13,7 @@ using namespace sdsm::timelines;
 namespace {
 
 constexpr std::size_t compute = 0, diff = static_cast<std::size_t>(Spent::diff),
-                      barrier = static_cast<std::size_t>(Spent::barrier);
+                      at_barrier = static_cast<std::size_t>(Spent::barrier);
 constexpr std::size_t rumr = 1 + static_cast<std::size_t>(FaultKind::RUMR);
 constexpr ProcessId first{0}, second{1};
 
@@ -41,8 +41,8 @@ TEST_CASE("states recorded out of order make ordered, merged slices") {
   timeline.state(first, compute, 0us, 4us);
   timeline.state(first, compute, 4us, 10us);
   timeline.state(first, diff, 12us, 14us);
-  timeline.state(first, barrier, 14us, 15us);
-  timeline.state(first, barrier, 10us, 12us);
+  timeline.state(first, at_barrier, 14us, 15us);
+  timeline.state(first, at_barrier, 10us, 12us);
   timeline.end();
   CHECK(in_words(timeline) ==
         std::vector<std::string>{"state 0 0-10", "state 19 10-12", "state 17 12-14", "state 19 14-15"});
@@ -85,7 +85,7 @@ TEST_CASE("a fault without cost is a slice without length") {
 TEST_CASE("a window cuts slices and keeps messages inside it") {
   Timeline timeline = two_nodes({.begin = 5us, .end = 12us});
   timeline.state(first, compute, 0us, 10us);
-  timeline.state(first, barrier, 10us, 20us);
+  timeline.state(first, at_barrier, 10us, 20us);
   timeline.message({first, second, std::nullopt, Bytes{32}, 4us, 6us});
   timeline.message({first, second, std::nullopt, Bytes{32}, 6us, 8us});
   timeline.message({first, second, std::nullopt, Bytes{32}, 6us, 12us});

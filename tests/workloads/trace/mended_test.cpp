@@ -10,11 +10,11 @@ using namespace sdsm::trace;
 
 namespace {
 
-constexpr RegionId grid{0};
+constexpr RegionId field{0};
 constexpr Change few{2, 1};
 
 TouchRun touch_of(std::uint64_t first, std::uint32_t pages, Access access, Change change = {}) {
-  return {.region = grid, .pages = pages, .first = first, .access = access, .change = change};
+  return {.region = field, .pages = pages, .first = first, .access = access, .change = change};
 }
 
 constexpr Event fork_of(EventKind kind) {
