@@ -14,19 +14,14 @@ from hypothesis import strategies as st
 from run_results import simulation, thread
 from sdsm.base import published
 from sdsm.base.children import CommandFailed
+from sdsm.base.run_result import mean_account_s
 from sdsm.report.main_job import plan, report, tables
 from sdsm.report.main_job.plan import Configuration, Layout
-from sdsm.report.main_job.simulation import Result, ThreadAccount, parse_result
+from sdsm.report.main_job.simulation import parse_result
 
 
-def account(thread=0, **time_s):
-    counts = dict.fromkeys(("barriers", "locks", "messages", "bytes", "diffs", "diff_bytes"), 0)
-    return ThreadAccount(thread, 0, time_s, {}, counts)
-
-
-def result(makespan_s, threads=1, **time_s):
-    time_s = time_s or {"compute": makespan_s}
-    return Result(makespan_s, tuple(account(t, **time_s) for t in range(threads)), ())
+def result(makespan_s, threads=1):
+    return parse_result(json.dumps(simulation(threads, makespan_s)), Layout(threads, 1))
 
 
 def test_the_job_makes_19_laplace_and_17_fft_traces_and_each_layout_once():
@@ -200,7 +195,7 @@ DOCUMENT = simulation(2, 3.0, threads=THREADS)
 def test_a_result_is_read_with_its_faults_flattened_and_averaged_over_threads():
     read = parse_result(json.dumps(DOCUMENT), Layout(2, 1))
     assert read.makespan_s == 3.0
-    spent = {term: time for term, time in read.mean_account_s().items() if time}
+    spent = {term: time for term, time in mean_account_s(read.threads).items() if time}
     assert spent == {"compute": 1.5, "fault RUMR": 1.0, "fault WROH": 0.25, "idle": 0.25}
     rows = report.thread_rows({Configuration("fft", 1, Layout(2, 1)): read})
     assert [row["remote_reads"] for row in rows] == [5, 4]

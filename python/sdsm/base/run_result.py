@@ -6,15 +6,16 @@ All commands read them here. Fields that this version does not know are passed o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NoReturn, TypeVar
 
 import msgspec
 
+from sdsm.base.children import CommandFailed
 from sdsm.base.result_types import Input, Native, Replay, Run, Simulation, Thread
-from sdsm.readers.text import Text
+from sdsm.readers.text import ReadError, Text
 
-__all__ = ["Input", "Native", "Replay", "Run", "Simulation", "Thread", "read", "why_extrapolated"]
+__all__ = ["Input", "Native", "Replay", "Run", "Simulation", "Thread", "mean_account_s", "printed", "read", "why_extrapolated"]
 
 FORMAT = 1
 #: An account's terms are exact inside the simulator; their decimal forms may each be off in the last digit.
@@ -65,6 +66,21 @@ def read(source: Text, *accepted: type[_Document]) -> _Document:
     if isinstance(found, Run):
         _check(source, found)
     return found
+
+
+def printed(text: str, kind: type[_Document], by: str = "sdsm simulate") -> _Document:
+    """Reads what a command printed as JSON. Raises CommandFailed where it is no such result."""
+    try:
+        return read(Text(f"{by}'s JSON", text), kind)
+    except ReadError as error:
+        raise CommandFailed(str(error)) from None
+
+
+def mean_account_s(threads: Sequence[Thread]) -> dict[str, float]:
+    """Mean over threads of each term, s, in the order of first appearance; they sum to the makespan."""
+    accounts = [thread.account_s() for thread in threads]
+    terms = dict.fromkeys(term for one in accounts for term in one)
+    return {term: sum(one.get(term, 0.0) for one in accounts) / len(accounts) for term in terms}
 
 
 def _check(source: Text, run: Run) -> None:

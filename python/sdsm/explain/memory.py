@@ -95,6 +95,13 @@ class Array:
         return f"{self.name.partition(' (')[0]}, allocated at {self.line}"
 
 
+#: An array's members that documents and tables have.
+FIGURES = (
+    *("pages", "placement", "cost_s", "shared_s", "away_s", "faults", "fetches", "diffs"),
+    *("written_by_one", "written_apart", "written_together"),
+)
+
+
 @dataclass
 class _Tally:
     cost_s: float = 0.0

@@ -24,8 +24,6 @@ from sdsm.base.children import CommandFailed, CommandRunner
 from sdsm.base.command_line import BadInput, Parser, command, file_name, platform_name, say
 from sdsm.base.output_file import check_outputs, json_text, print_or_write
 from sdsm.base.places import PROGRAMS
-from sdsm.readers.measurement import ReadError
-from sdsm.readers.text import Text
 
 FORMAT = "sdsm-microbench"
 VERSION = 1
@@ -155,10 +153,7 @@ def _run_program(
                 *words,
             ]
         )
-        try:
-            run = run_result.read(Text("sdsm run's JSON", result.read_text()), run_result.Native)
-        except ReadError as error:
-            raise CommandFailed(str(error)) from None
+        run = run_result.printed(result.read_text(), run_result.Native, "sdsm run")
     printed = _printed(text, "microbench")
     if "burst" not in printed:
         raise CommandFailed(f"{build / 'microbench'} does not tell the size of its bursts: it is an older version's. Build it again")

@@ -109,14 +109,8 @@ def result_of(source: Text) -> Result:
     layout = (run.nodes, run.threads_per_node)
     return Result(
         printable(utf8(source.file)), kind, program, *layout, chosen, tuple(variant.items()), times, extrapolated, band,
-        _account_s(run.threads), tuple(mean_over_threads(run.threads).items()), _counts(run.threads),
+        tuple(run_result.mean_account_s(run.threads).items()), tuple(mean_over_threads(run.threads).items()), _counts(run.threads),
     )  # fmt: skip
-
-
-def _account_s(threads: Sequence[run_result.Thread]) -> tuple[tuple[str, float], ...]:
-    accounts = [thread.account_s() for thread in threads]
-    terms = dict.fromkeys(term for one in accounts for term in one)
-    return tuple((term, sum(one.get(term, 0.0) for one in accounts) / len(accounts)) for term in terms)
 
 
 def _counts(threads: Sequence[run_result.Thread]) -> tuple[tuple[str, int], ...]:

@@ -44,10 +44,7 @@ class Done:
 
     def account_s(self) -> dict[str, float]:
         """Returns the mean over threads, by term."""
-        if self.result is None:
-            return {}
-        accounts = [thread.account_s() for thread in self.result.threads]
-        return {term: sum(one.get(term, 0.0) for one in accounts) / len(accounts) for term in accounts[0]}
+        return run_result.mean_account_s(self.result.threads) if self.result else {}
 
 
 class Computer(Protocol):
@@ -141,13 +138,11 @@ def kept_result(place: Path) -> run_result.Simulation:
 def _simulated(place: Path, point: Point, computer: Computer) -> Done:
     try:
         text = computer.compute(point)
-        result = run_result.read(Text("sdsm simulate's JSON", text), run_result.Simulation)
+        result = run_result.printed(text, run_result.Simulation)
         if not result.makespan_s > 0:
             return Done(point, None, "the measured region takes no time")
     except CommandFailed as error:
         return Done(point, None, error.said or str(error))
-    except ReadError as error:
-        return Done(point, None, str(error))
     write_output(place, text)
     return Done(point, result)
 
