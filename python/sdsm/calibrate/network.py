@@ -85,10 +85,8 @@ def network_of(root: ElementTree.Element, file: str) -> Network:
         bandwidth = quantity(given["reference.bandwidth"], BANDWIDTHS) / 1e6
         if bandwidth <= 0:
             raise ValueError("reference.bandwidth is 0")
-        sizes = {
-            name: given.get(f"frame.{name}", f"{default}B")
-            for name, default in msgspec.structs.asdict(costs.default_frame()).items()
-        }
+        defaults = msgspec.structs.asdict(costs.default_frame())
+        sizes = {name: given.get(f"frame.{name}", f"{default}B") for name, default in defaults.items()}
         for name, text in sizes.items():
             if not (name == "payload") <= quantity(text, SIZES) <= MOST_FRAME_BYTES:
                 raise ValueError(f"frame.{name} '{text}' is no size of a frame")
@@ -272,9 +270,8 @@ def _pieces(curve: _Curve, network: Network) -> list[Piece]:
 def _scatter(segment: Segment, sizes: Sequence[int], times: Sequence[float]) -> float | None:
     if len(sizes) <= 2:
         return None
-    squares = math.fsum(
-        ((segment.intercept + segment.slope * s) / t - 1) ** 2 for s, t in zip(sizes, times, strict=True)
-    )
+    line = ((segment.intercept + segment.slope * s, t) for s, t in zip(sizes, times, strict=True))
+    squares = math.fsum((fitted / t - 1) ** 2 for fitted, t in line)
     return math.sqrt(squares / (len(sizes) - 2))
 
 
