@@ -21,8 +21,7 @@ from sdsm.explain import explanation
 from sdsm.explain.alternatives import PLACEMENTS, Layout, Point
 from sdsm.explain.start import Started
 from sdsm.plot.results import NAME_A_RESULT, result_of
-from sdsm.readers.text import Text, unreadable
-from sdsm.readers.text import load as read_text
+from sdsm.readers.text import Text, load_input
 from sdsm.sweep import command as sweeping
 from sdsm.sweep.spec import read_spec, spec_of
 
@@ -101,10 +100,7 @@ def compare(*results: Result | Name) -> Comparison:
 
 def load(file: Name) -> Result:
     """Reads the output of `sdsm simulate --json` or `sdsm run --json`. Raises BadInput."""
-    try:
-        source = read_text(text(file), NAME_A_RESULT)
-    except OSError as error:
-        raise BadInput(f"{text(file)}: {unreadable(error, NAME_A_RESULT)}") from None
+    source = load_input(text(file), NAME_A_RESULT)
     return Result(source.file, source.text)
 
 

@@ -132,7 +132,9 @@ class Explanation:
     @cached_property
     def memory(self) -> pd.DataFrame:
         """A row for each array, the costliest first; `line` is where it was allocated."""
-        rows = [(one.title, str(one.line or ""), *(getattr(one, name) for name in FIGURES)) for one in self.found.arrays]
+        rows = [
+            (one.title, str(one.line or ""), *(getattr(one, name) for name in FIGURES)) for one in self.found.arrays
+        ]
         return pd.DataFrame(rows, columns=["array", "line", *FIGURES])
 
     @cached_property

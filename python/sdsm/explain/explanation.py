@@ -204,11 +204,8 @@ def _outcomes(point: Point, result: run_result.Simulation, mendings: Sequence[st
 
     with ThreadPoolExecutor(WORKERS) as pool:
         try:
-            done = [
-                one
-                for one in pool.map(outcome, todo)
-                if (one.time_s is not None or one.alternative.is_offered) and not (one.alternative.shape and one.time_s == result.makespan_s)
-            ]
+            done = [one for one in pool.map(outcome, todo) if one.time_s is not None or one.alternative.is_offered]
+            done = [one for one in done if not (one.alternative.shape and one.time_s == result.makespan_s)]
             done += _together(point, done, bool(result.extrapolated), lambda one: outcome(one, "together"))
         except BaseException:
             work.runner.stop()
@@ -317,11 +314,8 @@ def _of_dropped_copies(result: run_result.Simulation, found: Sequence[Array], al
     at_barriers = result.options.get("invalidation") != "changed"
     is_choice = at_barriers and result.protocol == "scash"
     locks, atomics = (sum(getattr(thread, name) for thread in result.threads) for name in ("locks", "atomics"))
-    droppers = [
-        *(["barriers"] if at_barriers else []),
-        *([f"locks ({locks} taken)"] if locks else []),
-        *([f"atomic operations and fences ({atomics})"] if atomics else []),
-    ]
+    droppers = ["barriers"] * at_barriers + [f"locks ({locks} taken)"] * (locks > 0)
+    droppers += [f"atomic operations and fences ({atomics})"] * (atomics > 0)
     if again and droppers:
         yield _sum(again), (
             f"Pages that nobody writes in parallel regions are fetched again and again: {_listed(again, all_s)}. Copies are dropped, "
@@ -404,35 +398,29 @@ def document(explanation: Explanation) -> dict[str, object]:
         "format": FORMAT,
         "kind": "explanation",
         "program": list(result.program),
-        "nodes": result.nodes,
-        "threads_per_node": result.threads_per_node,
-        "makespan_s": result.makespan_s,
-        "computing_s": explanation.result.computing_s,
+        **members(result, "nodes", "threads_per_node", "makespan_s", "computing_s"),
         "extrapolated": list(result.extrapolated),
         "account_s": dict(explanation.terms),
         **({"baselines": msgspec.structs.asdict(result.baselines)} if result.baselines else {}),
         "memory": [_array(one) for one in explanation.arrays],
         "findings": list(explanation.findings),
         "notes": list(explanation.notes),
-        "alternatives": [
-            {
-                "what": one.alternative.what,
-                "is_choice": one.alternative.is_choice,
-                "time_s": one.time_s,
-                "gain": one.gain if one.time_s is not None else None,
-                "extrapolated": one.is_extrapolated,
-            }
-            | ({"why_not": one.why} if one.why else {})
-            for one in explanation.outcomes
-        ],
+        "alternatives": [_alternative(one) for one in explanation.outcomes],
         "inputs": [msgspec.structs.asdict(one) for one in result.inputs],
     }
 
 
-def _array(one: Array) -> dict[str, object]:
-    def members(of: object, *names: str) -> dict[str, object]:
-        return {name: getattr(of, name) for name in names}
+def members(of: object, *names: str) -> dict[str, object]:
+    return {name: getattr(of, name) for name in names}
 
+
+def _alternative(one: Outcome) -> dict[str, object]:
+    gain = one.gain if one.time_s is not None else None
+    found = {"time_s": one.time_s, "gain": gain, "extrapolated": one.is_extrapolated}
+    return members(one.alternative, "what", "is_choice") | found | ({"why_not": one.why} if one.why else {})
+
+
+def _array(one: Array) -> dict[str, object]:
     line = {"line": members(one.line, "file", "number", "function")} if one.line else {}
     shared = {"sharing": members(one.sharing, "apart", "together", "unknown")} if one.sharing else {}
     return line | shared | members(one, "name", *FIGURES) | {

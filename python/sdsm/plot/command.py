@@ -65,9 +65,8 @@ def main(arguments: list[str] | None = None) -> int:
     from sdsm.plot.figure import draw
     from sdsm.plot.style import save
 
-    reference = (
-        "the one-thread time" if options.sequential_time is None else f"{options.sequential_time:g} s (--sequential-time)"
-    )
+    given_s = options.sequential_time
+    reference = "the one-thread time" if given_s is None else f"{given_s:g} s (--sequential-time)"
     save(draw(programs, options.by, reference), options.output, NAME)
     print(table(programs))
     return 0
@@ -75,9 +74,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def table(programs: Mapping[str, Sequence[Series]]) -> str:
     """Returns each point: time with its least and greatest, and speedup with the same."""
-    lines = [
-        f"{'layout':>8} {'samples':>7} {'time, s':>12} {'from':>12} {'to':>12} {'speedup':>8} {'from':>8} {'to':>8}"
-    ]
+    lines = [f"{'layout':>8} {'samples':>7} {'time, s':>12} {'from':>12} {'to':>12} {'speedup':>8} {'from':>8} {'to':>8}"]
     for program, series in programs.items():
         for one in series:
             lines.append(f"{program}: {one.kind}{', ' + one.label if one.label else ''}")

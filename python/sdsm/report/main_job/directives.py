@@ -55,7 +55,8 @@ def simulate(layout: Layout, simulator: Simulator, trace: Path, folder: Path) ->
     path.unlink(missing_ok=True)
     where = (layout.nodes, layout.threads_per_node)
     command = [
-        *(str(simulator.build / "sdsm"), "simulate", str(trace), "--platform", str(simulator.platform), "--nodes", str(layout.nodes)),
+        *(str(simulator.build / "sdsm"), "simulate", str(trace), "--platform", str(simulator.platform), "--nodes",
+            str(layout.nodes)),
         *("--threads-per-node", str(layout.threads_per_node), "--compute-factor", str(COMPUTE_FACTOR), "--output", "-"),
     ]
     try:

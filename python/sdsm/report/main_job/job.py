@@ -69,7 +69,8 @@ class Outcome:
         return {configuration: first for configuration, first in firsts.items() if isinstance(first, Simulation)}
 
     def lines(self) -> list[Line]:
-        return [line(configuration, [seeds[seed] for seed in sorted(seeds)]) for configuration, seeds in self.outcomes.items()]
+        found = self.outcomes.items()
+        return [line(configuration, [seeds[seed] for seed in sorted(seeds)]) for configuration, seeds in found]
 
 
 def run(settings: Settings) -> int:
@@ -102,13 +103,15 @@ def run(settings: Settings) -> int:
             progress.begin("simulate directives")
             for one in of_epcc:
                 if reason := untraced.get(one.trace):
-                    outcome.overheads.append(directives.DirectiveRow("", one.layout.nodes, one.layout.threads_per_node, reason))
+                    nodes, threads_per_node = one.layout.nodes, one.layout.threads_per_node
+                    outcome.overheads.append(directives.DirectiveRow("", nodes, threads_per_node, reason))
                 else:
                     folder = settings.results / "directives"
                     outcome.overheads += directives.simulate(one.layout, simulator, tracer.path(one.trace), folder)
             progress.begin("simulate hardware shared memory")
             for one in campaign.traced(of_v1280):
-                outcome.on_v1280.append(v1280.simulate(one, simulator, tracer.path(one.trace), settings.results / "v1280"))
+                row = v1280.simulate(one, simulator, tracer.path(one.trace), settings.results / "v1280")
+                outcome.on_v1280.append(row)
     except KeyboardInterrupt:
         runner.stop()
         outcome.interrupted = True
@@ -237,11 +240,8 @@ def _settings_document(settings: Settings) -> dict[str, Any]:
 
 def _write_tables(settings: Settings, outcome: Outcome, lines: Sequence[Line], text: str) -> None:
     results = settings.results
-    document = _settings_document(settings)
     accuracy = laplace_accuracy(lines)
-    if accuracy is not None:
-        document["accuracy"] = vars(accuracy)
-    tables.write_summary(results, lines, document)
+    tables.write_summary(results, lines, _settings_document(settings) | {"accuracy": accuracy and vars(accuracy)})
     tables.write_text(results / "times.csv", csv_text([tables.line_row(line) for line in lines]))
     tables.write_text(results / "threads.csv", csv_text(thread_rows(outcome.first_results())))
     tables.write_text(results / "seeds.csv", csv_text(tables.seed_rows(lines, plan.FIRST_SEED)))
@@ -256,31 +256,20 @@ def _text(outcome: Outcome, lines: Sequence[Line]) -> str:
     laplace = [line for line in lines if line.program == "laplace"]
     fft = [line for line in lines if line.program == "fft"]
     spread = [line for line in laplace if line.is_distribution]
+    against = "predicted against published [WR-opt]; speedup over implementation 0"
     if laplace:
-        parts += [
-            (
-                f"Laplace, {plan.LAPLACE_POINTS_PER_SIDE} x {plan.LAPLACE_POINTS_PER_SIDE}, {plan.LAPLACE_ITERATIONS} "
-                "iterations: predicted against published [WR-opt]; speedup over implementation 0"
-            ),
-            "(layout: nodes x threads per node; rows that a published time went into are marked, the rest predicted)",
-            tables.times_table(laplace),
-        ]
-        accuracy = laplace_accuracy(laplace)
-        if accuracy is not None:
+        size = f"{plan.LAPLACE_POINTS_PER_SIDE} x {plan.LAPLACE_POINTS_PER_SIDE}, {plan.LAPLACE_ITERATIONS} iterations"
+        marked = "rows that a published time went into are marked, the rest predicted"
+        parts += [f"Laplace, {size}: {against}", f"(layout: nodes x threads per node; {marked})"]
+        parts.append(tables.times_table(laplace))
+        if (accuracy := laplace_accuracy(laplace)) is not None:
             parts.append(tables.accuracy_sentence(accuracy))
         parts.append(second_series())
     if spread:
-        parts += [
-            "",
-            f"Laplace 1 and 2 over seeds (jitter of remote faults: {plan.JITTER * 100:g} %), seconds",
-            tables.spread_table(spread),
-        ]
+        jitter = f"jitter of remote faults: {plan.JITTER * 100:g} %"
+        parts += ["", f"Laplace 1 and 2 over seeds ({jitter}), seconds", tables.spread_table(spread)]
     if fft:
-        parts += [
-            "",
-            f"FFT, {plan.FFT_POINTS} points: predicted against published [WR-opt]; speedup over implementation 0",
-            tables.times_table(fft),
-        ]
+        parts += ["", f"FFT, {plan.FFT_POINTS} points: {against}", tables.times_table(fft)]
         rows = [row for row in thread_rows(outcome.first_results()) if row["program"] == "fft"]
         if rows:
             parts += ["", "FFT, events per thread (mean over threads; each thread is in threads.csv)"]

@@ -9,7 +9,6 @@ from pathlib import Path
 from sdsm.base.published import FOLDER, calibration_value
 from sdsm.microbench.command import Layout
 
-PROGRAMS = ("laplace", "fft", "epcc")
 LAPLACE_POINTS_PER_SIDE = 1024
 LAPLACE_ITERATIONS = 100
 FFT_POINTS = 2**19

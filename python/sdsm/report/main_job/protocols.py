@@ -54,7 +54,9 @@ def platform_of(protocol: str, platform: Path) -> Path:
     return beside if beside.is_file() else platform
 
 
-def simulate(configuration: Configuration, protocol: str, simulator: Simulator, trace: Path, folder: Path) -> ProtocolRow:
+def simulate(
+    configuration: Configuration, protocol: str, simulator: Simulator, trace: Path, folder: Path
+) -> ProtocolRow:
     """Leaves the result's JSON in `folder`. Raises Stopped."""
     own = platform_of(protocol, simulator.platform)
     run = SimulationRun(configuration, FIRST_SEED, sequential_time_s(configuration.program, IMPLEMENTATION))

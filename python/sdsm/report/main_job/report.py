@@ -80,8 +80,7 @@ def error_percent(predicted: float | None, published: float | None) -> float | N
 
 
 def _published(configuration: Configuration, table: str, folder: Path) -> Row | None:
-    layout = configuration.layout
-    of_layout = {"nodes": layout.nodes, "threads_per_node": layout.threads_per_node}
+    of_layout = asdict(configuration.layout)
     rows = all_rows(table, folder, source="WR-opt", implementation=configuration.implementation, **of_layout)
     return rows[0] if rows else None
 
@@ -125,8 +124,7 @@ def line(configuration: Configuration, outcomes: Sequence[Simulation | str], fol
     return Line(
         program=configuration.program,
         implementation=configuration.implementation,
-        nodes=configuration.layout.nodes,
-        threads_per_node=configuration.layout.threads_per_node,
+        **asdict(configuration.layout),
         calibrated_by=calibrated_by(configuration),
         status=status,
         predicted_s=predicted_s,
@@ -171,13 +169,8 @@ def laplace_accuracy(lines: Sequence[Line]) -> Accuracy | None:
     errors = [abs(line.time_error_percent) for line in wanted if line.time_error_percent is not None]
     if not errors:
         return None
-    return Accuracy(
-        of="Laplace implementations 3, 5 and 6 on 2 and 4 threads",
-        predictions=len(errors),
-        missing=len(wanted) - len(errors),
-        median_percent=statistics.median(errors),
-        largest_percent=max(errors),
-    )
+    of = "Laplace implementations 3, 5 and 6 on 2 and 4 threads"
+    return Accuracy(of, len(errors), len(wanted) - len(errors), statistics.median(errors), max(errors))
 
 
 def second_series(folder: Path = FOLDER) -> str:
@@ -204,17 +197,12 @@ def thread_rows(results: Mapping[Configuration, Simulation]) -> list[dict[str, A
     rows = []
     for configuration, thread in threads:
         counts, times_s = thread.counts(), thread.account_s()
-        row: dict[str, Any] = {
-            "program": configuration.program,
-            "implementation": configuration.implementation,
-            "nodes": configuration.layout.nodes,
-            "threads_per_node": configuration.layout.threads_per_node,
-            "thread": thread.id,
-            "node": thread.node,
-            "remote_reads": sum(thread.faults.get(kind, 0) for kind in REMOTE_READS),
-            "remote_writes": sum(thread.faults.get(kind, 0) for kind in REMOTE_WRITES),
-        }
-        row |= {name: counts.get(name, 0) for name in names} | {f"faults_{kind}": thread.faults.get(kind, 0) for kind in kinds}
+        row: dict[str, Any] = {"program": configuration.program, "implementation": configuration.implementation}
+        row |= asdict(configuration.layout) | {"thread": thread.id, "node": thread.node}
+        for name, remote in (("remote_reads", REMOTE_READS), ("remote_writes", REMOTE_WRITES)):
+            row[name] = sum(thread.faults.get(kind, 0) for kind in remote)
+        row |= {name: counts.get(name, 0) for name in names}
+        row |= {f"faults_{kind}": thread.faults.get(kind, 0) for kind in kinds}
         rows.append(row | {f"{term.replace(' ', '_')}_s": times_s.get(term, 0.0) for term in terms})
     return rows
 

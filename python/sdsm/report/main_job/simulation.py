@@ -37,7 +37,8 @@ class Simulator:
     ) -> Simulation:
         """Runs one simulation and leaves its JSON at `path`. Raises CommandFailed or Stopped; then no JSON is left."""
         path.unlink(missing_ok=True)
-        text = self.runner.run(run.command(self.build / "sdsm", trace, platform or self.platform, protocol), TIME_LIMIT_S)
+        command = run.command(self.build / "sdsm", trace, platform or self.platform, protocol)
+        text = self.runner.run(command, TIME_LIMIT_S)
         result = parse_result(text, run.configuration.layout)
         path.parent.mkdir(parents=True, exist_ok=True)
         write_output(path, text)

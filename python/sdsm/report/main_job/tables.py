@@ -58,26 +58,19 @@ def times_table(lines: Sequence[Line]) -> str:
     """Returns predicted and published times and speedups, with blind predictions where there are any."""
     has_blind = any(line.blind_predicted_s is not None for line in lines)
     blind = (f"blind ({BLIND_COMMIT}) s", "error") if has_blind else ()
-    header = ("impl", "layout", "predicted s", "published s", "error", *blind, "speedup", "published", "error", "calibrated by")
+    speedups = ("speedup", "published", "error")
+    header = ("impl", "layout", "predicted s", "published s", "error", *blind, *speedups, "calibrated by")
     rows = []
     for line in lines:
         note = line.calibrated_by if line.done else "INCOMPLETE"
         if line.extrapolated:
             note = f"{note} (extrapolated: {', '.join(line.extrapolated)})".strip()
-        rows.append(
-            (
-                str(line.implementation),
-                line.layout,
-                _predicted(line, line.predicted_s, 2),
-                figure(line.published_s, 1),
-                percent(line.time_error_percent),
-                *((figure(line.blind_predicted_s, 2), percent(error_percent(line.blind_predicted_s, line.published_s))) if has_blind else ()),
-                figure(line.predicted_speedup, 2),
-                figure(line.published_speedup, 2),
-                percent(line.speedup_error_percent),
-                note,
-            )
-        )
+        times = (_predicted(line, line.predicted_s, 2), figure(line.published_s, 1), percent(line.time_error_percent))
+        blind_error = error_percent(line.blind_predicted_s, line.published_s)
+        blind_cells = (figure(line.blind_predicted_s, 2), percent(blind_error)) if has_blind else ()
+        speedup_cells = (figure(line.predicted_speedup, 2), figure(line.published_speedup, 2))
+        error = percent(line.speedup_error_percent)
+        rows.append((str(line.implementation), line.layout, *times, *blind_cells, *speedup_cells, error, note))
     return _with_footnote(text_table(header, rows), lines)
 
 

@@ -25,7 +25,8 @@ def draw(lines: Sequence[Line]) -> Figure | None:
     axes = figure.subplots()
     for place, line in enumerate(spread):
         _row(axes, place, line)
-    axes.set_yticks(range(len(spread)), [f"implementation {line.implementation}\n{line.threads} threads" for line in spread])
+    names = [f"implementation {line.implementation}\n{line.threads} threads" for line in spread]
+    axes.set_yticks(range(len(spread)), names)
     axes.tick_params(axis="y", length=0)
     axes.set_ylim(len(spread) - 0.4, -0.6)
     # A third more on the right for the figures beside the marks.
@@ -55,21 +56,24 @@ def _row(axes: Axes, place: int, line: Line) -> None:
     mean: dict[str, Any] = {"marker": "D", "markersize": 5, "markeredgecolor": "white"}
     axes.plot(statistics.fmean(line.predicted_times_s), above, color=style.PREDICTED, linestyle="none", **mean)
     if line.predicted_s is not None and line.predicted_standard_deviation_s is not None:
-        text = f"{line.predicted_s:.1f} min, {line.predicted_mean_s:.1f} mean, {line.predicted_standard_deviation_s:.2f} sd"
+        mean_s, deviation_s = line.predicted_mean_s, line.predicted_standard_deviation_s
+        text = f"{line.predicted_s:.1f} min, {mean_s:.1f} mean, {deviation_s:.2f} sd"
         _beside(axes, text, max(line.predicted_times_s), above, style.PREDICTED)
     if line.published_s is not None:
         axes.plot(line.published_s, below, "|", color=style.PUBLISHED, markersize=13, markeredgewidth=2)
         text, end_s = f"{line.published_s:.1f} min", line.published_s
         if line.published_mean_s is not None and line.published_standard_deviation_s is not None:
             deviation_s = line.published_standard_deviation_s
-            axes.errorbar(line.published_mean_s, below, xerr=deviation_s, color=style.PUBLISHED, elinewidth=1.4, capsize=3, **mean)
+            bar: dict[str, Any] = {"color": style.PUBLISHED, "elinewidth": 1.4, "capsize": 3}
+            axes.errorbar(line.published_mean_s, below, xerr=deviation_s, **bar, **mean)
             end_s = line.published_mean_s + deviation_s
             text += f", {line.published_mean_s:.1f} mean, {deviation_s:.2f} sd"
         _beside(axes, text, end_s, below, style.PUBLISHED)
 
 
 def _beside(axes: Axes, text: str, end_s: float, place: float, colour: str) -> None:
-    axes.annotate(text, (end_s, place), xytext=(7, 0), textcoords="offset points", va="center", fontsize=7.5, color=colour)
+    beside: dict[str, Any] = {"xytext": (7, 0), "textcoords": "offset points", "va": "center"}
+    axes.annotate(text, (end_s, place), fontsize=7.5, color=colour, **beside)
 
 
 def _legend() -> list[Line2D]:
