@@ -60,14 +60,8 @@ def test_the_predicted_line_is_the_speedup_of_the_predicted_times():
 
 
 def test_every_second_of_an_account_is_in_a_bar():
-    account = {
-        "compute": 1.0,
-        "fault RUMR": 2.0,
-        "fault WRWL": 0.5,
-        "fault RROR": 0.25,
-        "idle": 0.125,
-        "unheard of": 3.0,
-    }
+    account = {"compute": 1.0, "fault RUMR": 2.0, "fault WRWL": 0.5, "fault RROR": 0.25, "idle": 0.125}
+    account["unheard of"] = 3.0
     sums = time_account.grouped(account)
     assert sum(sums.values()) == sum(account.values())
     assert (sums["fault other"], sums["other"], sums["fault RUMR"]) == (0.75, 3.0, 2.0)

@@ -44,22 +44,12 @@ class IterationWork:
     pages_read: int
 
 
-def iteration_work(grid_points_per_side: int, threads: int, thread: int) -> IterationWork:
+def iteration_work(threads: int, thread: int) -> IterationWork:
     """Work of `thread` (0-based): rows are shared in equal blocks, and the first and the last row are not written.
-
-    Raises ValueError if the rows do not divide evenly among the threads or a row is no whole number of pages: then
-    threads share pages, and the counts are not those of this formula.
-    """
-    n = grid_points_per_side
-    if threads < 2 or n % threads:
-        raise ValueError(f"{n} rows cannot be shared equally by {threads} threads, which the formula needs (2 or more)")
-    if n * POINT_BYTES % PAGE_BYTES:
-        raise ValueError(f"a row of {n} points of {POINT_BYTES} bytes is no whole number of {PAGE_BYTES}-byte pages")
-    if not 0 <= thread < threads:
-        raise ValueError(f"thread {thread} is not one of 0..{threads - 1}")
-    row_pages = n * POINT_BYTES // PAGE_BYTES
+    threads: of THREAD_COUNTS, which divide the rows evenly."""
+    row_pages = GRID_POINTS_PER_SIDE * POINT_BYTES // PAGE_BYTES
     edges = (thread == 0) + (thread == threads - 1)
-    rows = n // threads - edges
+    rows = GRID_POINTS_PER_SIDE // threads - edges
     return IterationWork(interior_rows=rows, pages_written=rows * row_pages, pages_read=(2 - edges) * row_pages)
 
 
@@ -102,11 +92,11 @@ class Equation:
 
 
 def equation(threads: int, measured_s: float, rounding_s: float, barrier_us: float, costs: PublishedCosts) -> Equation:
-    """The equation of the slowest thread: the one whose published terms sum to most. Raises as iteration_work does."""
+    """The equation of the slowest thread: the one whose published terms sum to most."""
     sequential_us = costs.sequential_time_s / ITERATIONS * 1e6
 
     def terms(thread: int) -> Equation:
-        work = iteration_work(GRID_POINTS_PER_SIDE, threads, thread)
+        work = iteration_work(threads, thread)
         return Equation(
             threads=threads,
             work=work,

@@ -93,8 +93,7 @@ class _Properties:
         value = self.assumptions[key]
         kind = "assumed" if value.basis != "published" else "measured"
         if value.unit != "policy":
-            number_of = float(value.text)
-            of_value = (number_of, value.unit, None, None, kind, value.basis, (value.source,))
+            of_value = (float(value.text), value.unit, None, None, kind, value.basis, (value.source,))
             self.parameters.append(Parameter(name, *of_value))
         return prop(name, value.with_unit)
 
@@ -107,10 +106,8 @@ class _Properties:
         sends = calibration_rows(table, self.folder, operation="Send2")
         if len(sends) != 1:
             raise PublishedDataError(f"{self.folder / table}.csv: {len(sends)} calibration rows of Send2, not one.")
-        return [
-            self.published("message.fixed", table, sends[0], "fixed_us", "us"),
-            self.published("message.per-byte", table, sends[0], "per_byte_us", "us/B"),
-        ]
+        parts = (("message.fixed", "fixed_us", "us"), ("message.per-byte", "per_byte_us", "us/B"))
+        return [self.published(name, table, sends[0], column, unit) for name, column, unit in parts]
 
     def by_layout(self, prefix: str, construct: str) -> list[Node]:
         table = "scash_synchronisation"
@@ -121,7 +118,7 @@ class _Properties:
 
     def dirty_home_page(self) -> Node:
         equations = dirty_page.published_equations(self.folder)
-        dirty_us = round(dirty_page.least_squares_us(equations), 2)
+        dirty_us = dirty_page.dirty_home_page_us(self.folder)
         rounding_us = dirty_page.least_squares_rounding_us(equations)
         name = "barrier.dirty-home-page"
         how = "least squares over the times of Laplace implementation 4 (python/sdsm/calibrate/dirty_page.py); error: their rounding"

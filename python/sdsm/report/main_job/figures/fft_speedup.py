@@ -43,9 +43,8 @@ def draw(lines: Sequence[Line]) -> Figure | None:
             bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6},
         )  # fmt: skip
         if line.published_speedup:
-            axes.plot(
-                place, line.published_speedup, **MARKER, markerfacecolor="white" if line.calibrated_by else style.INK
-            )
+            filling = "white" if line.calibrated_by else style.INK
+            axes.plot(place, line.published_speedup, **MARKER, markerfacecolor=filling)
     axes.axhline(1.0, color=style.GREY, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
     axes.annotate("as fast as sequential", (-0.53, 1.0), xytext=(0, 13), textcoords="offset points", fontsize=7.5)
     axes.set_xticks(range(len(layouts)), layouts)
@@ -57,9 +56,8 @@ def draw(lines: Sequence[Line]) -> Figure | None:
     handles: list[Patch | Line2D] = [Patch(color=colour, label=name) for name, colour in SHOWN.values()]
     published = [line for line in fft if line.published_speedup]
     if any(line.calibrated_by for line in published):
-        handles.append(
-            Line2D([], [], **MARKER, linestyle="none", markerfacecolor="white", label="measured, used to calibrate")
-        )
+        hollow = MARKER | {"markerfacecolor": "white", "label": "measured, used to calibrate"}
+        handles.append(Line2D([], [], linestyle="none", **hollow))
     if any(not line.calibrated_by for line in published):
         handles.append(Line2D([], [], **MARKER, linestyle="none", label="measured"))
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), fontsize=8.5, handlelength=1.2)

@@ -10,17 +10,8 @@ from sdsm.plot import style
 from sdsm.report.main_job.figures import time_account
 from sdsm.report.main_job.report import Line
 
-NAMES = dict(
-    enumerate(
-        (
-            "1 recursive, round-robin pages",
-            "2 hybrid, round-robin pages",
-            "3 recursive, pages in blocks",
-            "4 hybrid, pages in blocks",
-        ),
-        start=1,
-    )
-)
+NAMES = {1: "1 recursive, round-robin pages", 2: "2 hybrid, round-robin pages"}
+NAMES |= {3: "3 recursive, pages in blocks", 4: "4 hybrid, pages in blocks"}
 
 
 def draw(lines: Sequence[Line]) -> Figure | None:

@@ -85,16 +85,14 @@ def _panel(axes: Axes, lines: Sequence[Line], top: float, sequential_s: float) -
             _published_point(axes, line, line.published_s, line.published_speedup, top, sequential_s)
 
 
-def _published_point(
-    axes: Axes, line: Line, published_s: float, speedup: float, top: float, sequential_s: float
-) -> None:
+def _published_point(axes: Axes, line: Line, published_s: float, speedup: float, top: float, of_s: float) -> None:
+    """of_s: the time of speedup 1."""
     rounding_s = line.published_rounding_s or 0.0
-    low, high = sequential_s / (published_s + rounding_s), sequential_s / (published_s - rounding_s)
+    low, high = of_s / (published_s + rounding_s), of_s / (published_s - rounding_s)
     filling = "white" if line.calibrated_by else style.PUBLISHED
     axes.errorbar(
         line.threads, speedup, yerr=[[speedup - low], [high - speedup]], marker="o", markersize=6.5,
-        color=style.PUBLISHED,
-        markerfacecolor=filling, markeredgewidth=1.6, elinewidth=1.2, zorder=4,
+        color=style.PUBLISHED, markerfacecolor=filling, markeredgewidth=1.6, elinewidth=1.2, zorder=4,
     )  # fmt: skip
     if line.threads == 1:
         return
@@ -107,7 +105,6 @@ def _published_point(
     beside = above and line.threads == 2
     axes.annotate(
         text, (line.threads, clear_of(speedup, line.predicted_speedup or speedup)),
-        xytext=(5 if beside else 0, 11 if above else -9),
-        textcoords="offset points", ha="left" if beside else "center", va="bottom" if above else "top", fontsize=7.5,
-        linespacing=1.2, zorder=5,
+        xytext=(5 if beside else 0, 11 if above else -9), textcoords="offset points", fontsize=7.5, linespacing=1.2,
+        ha="left" if beside else "center", va="bottom" if above else "top", zorder=5,
     )  # fmt: skip
