@@ -65,15 +65,9 @@ def sweep(spec: Name | Mapping[str, Any], folder: Name, jobs: int | None = None,
 
 
 def explain(
-    trace: Name,
-    platform: Name,
-    nodes: int,
-    threads_per_node: int = 1,
-    *,
-    placement: str = PLACEMENTS[0],
-    gains: bool = True,
-    **options: Any,
-) -> Explanation:
+    trace: Name, platform: Name, nodes: int, threads_per_node: int = 1, *, placement: str = PLACEMENTS[0],
+    gains: bool = True, **options: Any,
+) -> Explanation:  # fmt: skip
     """Explains a prediction: its time by term, the causes and, with gains, what would help. Options are those of simulate().
     Raises BadInput, RunFailed."""
     scale = {name: options.pop(name, None) for name in ("sequential_time", "sequential_trace", "compute_factor", "from_host_speed")}

@@ -494,14 +494,9 @@ def _faults(data: Data, parameters: list[Parameter], checks: list[Check], base: 
 
 
 def _add_measured(
-    name: str,
-    layout: Layout | None,
-    batches: Sequence[Batch],
-    how: str,
-    data: Data,
-    parameters: list[Parameter],
+    name: str, layout: Layout | None, batches: Sequence[Batch], how: str, data: Data, parameters: list[Parameter],
     checks: list[Check],
-) -> None:
+) -> None:  # fmt: skip
     """Adds a parameter, in us, that the batches themselves measured, and the check that the simulator reproduces it."""
     estimate, sources = pooled([b.estimate for b in batches]), _sources(batches)
     parameters.append(_found(name, estimate, "us", "measured", how, sources, data.medians(batches)))
@@ -527,13 +522,9 @@ def _release_points(data: Data) -> list[Point]:
 
 
 def _messages(
-    data: Data,
-    parameters: list[Parameter],
-    checks: list[Check],
-    covariance: dict[tuple[str, str], float],
-    notes: list[str],
-    base: Base,
-) -> dict[str, Parameter]:
+    data: Data, parameters: list[Parameter], checks: list[Check], covariance: dict[tuple[str, str], float],
+    notes: list[str], base: Base,
+) -> dict[str, Parameter]:  # fmt: skip
     if not any(b.quantity.startswith("release.") for b in data.batches) and base.add(MESSAGE_COSTS, parameters):
         return {}
     points = _release_points(data)
@@ -801,7 +792,7 @@ def _home_share(data: Data, network: Network, fetch_error: float, parameters: li
     """Adds the time that a home's computing thread loses by giving a page away, if it was measured: waking the serving
     thread, and the system's part, often take longer than the service itself. Otherwise uses the service time."""
     name = "local-part.home-share"
-    measured = list(_shares_lost(data, network))
+    measured = list(_beside_fetches(data, network, HOME, lambda lost, fetch: lost))
     how = "what a fetch takes from a home that computes"
     if not measured:
         measured = list(_shares_served(data, network))
@@ -819,7 +810,8 @@ def _home_share(data: Data, network: Network, fetch_error: float, parameters: li
     error = None if estimate.standard_error is None else math.hypot(estimate.standard_error, wire)
     found = replace(estimate, value=min(estimate.value, 1.0), standard_error=None if error is None else min(error, 1.0))
     parameters.append(_found(name, found, "1", "fitted", how, [share.source for share in measured]))
-    if waiting := list(_longer_where_home_waits(data, network)):
+    # Extra time of a fetch from a waiting home over one from a computing home, negative if shorter.
+    if waiting := list(_beside_fetches(data, network, WAITING, lambda waits, fetch: waits.minus(fetch))):
         longer = pooled([share.estimate for share in waiting])
         wire = longer.value * fetch_error / statistics.fmean(share.local_us for share in waiting)
         error = None if longer.standard_error is None or found.standard_error is None else math.hypot(longer.standard_error, wire, found.standard_error)
@@ -835,16 +827,6 @@ class _Share(NamedTuple):
     estimate: Estimate
     local_us: float
     source: str
-
-
-def _shares_lost(data: Data, network: Network) -> Iterable[_Share]:
-    return _beside_fetches(data, network, HOME, lambda lost, fetch: lost)
-
-
-def _longer_where_home_waits(data: Data, network: Network) -> Iterable[_Share]:
-    """Extra time of a fetch from a waiting home over one from a computing home, negative if shorter, in parts of its
-    processor time."""
-    return _beside_fetches(data, network, WAITING, lambda waiting, fetch: waiting.minus(fetch))
 
 
 def _beside_fetches(

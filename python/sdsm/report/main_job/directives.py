@@ -54,11 +54,9 @@ def simulate(layout: Layout, simulator: Simulator, trace: Path, folder: Path) ->
     path = folder / f"{layout}.txt"
     path.unlink(missing_ok=True)
     where = (layout.nodes, layout.threads_per_node)
-    command = [
-        *(str(simulator.build / "sdsm"), "simulate", str(trace), "--platform", str(simulator.platform), "--nodes",
-            str(layout.nodes)),
-        *("--threads-per-node", str(layout.threads_per_node), "--compute-factor", str(COMPUTE_FACTOR), "--output", "-"),
-    ]
+    command = [str(simulator.build / "sdsm"), "simulate", str(trace), "--platform", str(simulator.platform)]
+    command += ["--nodes", str(layout.nodes), "--threads-per-node", str(layout.threads_per_node)]
+    command += ["--compute-factor", str(COMPUTE_FACTOR), "--output", "-"]
     try:
         text = simulator.runner.run(command, TIME_LIMIT_S)
         (run,) = epcc.runs(Text(path.name, text))

@@ -54,18 +54,16 @@ def platform_of(protocol: str, platform: Path) -> Path:
     return beside if beside.is_file() else platform
 
 
-def simulate(
-    configuration: Configuration, protocol: str, simulator: Simulator, trace: Path, folder: Path
-) -> ProtocolRow:
+def simulate(one: Configuration, protocol: str, simulator: Simulator, trace: Path, folder: Path) -> ProtocolRow:
     """Leaves the result's JSON in `folder`. Raises Stopped."""
     own = platform_of(protocol, simulator.platform)
-    run = SimulationRun(configuration, FIRST_SEED, sequential_time_s(configuration.program, IMPLEMENTATION))
-    key = (configuration.program, IMPLEMENTATION, configuration.layout.nodes, protocol, own.name)
+    run = SimulationRun(one, FIRST_SEED, sequential_time_s(one.program, IMPLEMENTATION))
+    key = (one.program, IMPLEMENTATION, one.layout.nodes, protocol, own.name)
     try:
-        result = simulator.kept(run, trace, folder / f"{configuration.name}-{protocol}.json", own, protocol)
+        result = simulator.kept(run, trace, folder / f"{one.name}-{protocol}.json", own, protocol)
     except CommandFailed as error:
         return ProtocolRow(*key, f"refused: {error}" if error.status == 2 else str(error))
-    return ProtocolRow(*key, "done", result.makespan_s, sequential_time_s(configuration.program, 0) / result.makespan_s)
+    return ProtocolRow(*key, "done", result.makespan_s, sequential_time_s(one.program, 0) / result.makespan_s)
 
 
 def sentences(rows: Sequence[ProtocolRow]) -> list[str]:

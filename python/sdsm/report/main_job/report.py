@@ -173,10 +173,10 @@ def laplace_accuracy(lines: Sequence[Line]) -> Accuracy | None:
     return Accuracy(of, len(errors), len(wanted) - len(errors), statistics.median(errors), max(errors))
 
 
-def second_series(folder: Path = FOLDER) -> str:
+def second_series() -> str:
     """The other published series on the same cluster [WR-env], as a sentence: how far two measurements of one program
     differ. Empty if the table has none. Raises PublishedDataError."""
-    rows = all_rows("laplace_times", folder, source="WR-env")
+    rows = all_rows("laplace_times", source="WR-env")
     times = [f"implementation {row['implementation']} on {row['nodes']}x1 {row['time_s']} s" for row in rows]
     return f"Another series on the same cluster [WR-env]: {', '.join(times)}" if times else ""
 
