@@ -93,9 +93,9 @@ def test_a_directives_difference_is_of_the_median_run_and_of_a_short_one_in_micr
     assert row(110, 100, 90, 300).difference_percent == pytest.approx(10)
     # 49 us is below 50: no percentage, and never told, however far off.
     short = row(9, 49)
-    assert (short.difference_percent, short.difference_us, short.is_told) == (None, -40, False)
-    assert not row(60, 50).is_told  # exactly a fifth
-    assert row(60.1, 50).is_told
+    assert (short.difference_percent, short.difference_us, short.is_far_off) == (None, -40, False)
+    assert not row(60, 50).is_far_off  # exactly a fifth
+    assert row(60.1, 50).is_far_off
     total = epcc.agreement([row(110, 100), row(60, 80), row(70, 70), short])
     assert total is not None
     assert (total.rows, total.median_percent, total.worst_percent) == (3, pytest.approx(10), pytest.approx(25))

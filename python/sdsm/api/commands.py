@@ -81,7 +81,7 @@ def explain(
             with Started(point, Path(scratch)) as started:
                 return Explanation(explanation.explain(point, Path(scratch), gains, lambda line: None, started))
         except CommandFailed as error:
-            raise _told(error) from None
+            raise _as_exception(error) from None
 
 
 def compare(*results: Result | Name) -> Comparison:
@@ -104,11 +104,11 @@ def _called(command: str, arguments: Sequence[str]) -> tuple[str, tuple[str, ...
     try:
         printed = CommandRunner().run([str(places.PROGRAMS / "sdsm"), *command.split(), *arguments], TIME_LIMIT_S, notes.append)
     except CommandFailed as error:
-        raise _told(error) from None
+        raise _as_exception(error) from None
     return printed, tuple(notes)
 
 
-def _told(error: CommandFailed) -> BadInput | RunFailed:
+def _as_exception(error: CommandFailed) -> BadInput | RunFailed:
     return BadInput(error.said) if error.status == BAD_INPUT else RunFailed(error.said or str(error))
 
 

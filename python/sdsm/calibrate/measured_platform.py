@@ -92,7 +92,7 @@ def platform(
         body += [Comment(commentable(f"As in {base}.")), *(prop(name, given[name]) for name in kept), Blank()]
     cores = max((check.layout.threads_per_node for check in fit.checks if check.layout), default=1)
     measured = {name: fit.extras[f"link.{name}"] for name in ("bandwidth", "latency") if f"link.{name}" in fit.extras}
-    raised, untold = False, True
+    raised, is_first = False, True
     all_alike = links_of(root, before)
     others: list[str] = []
     for node in platform_file.topology(root):
@@ -101,9 +101,9 @@ def platform(
             raised = True
         if measured and isinstance(node, Element) and node.name in LINKS:
             if _is_like(node, before) or (fit.network_owner == "link" and all_alike is not None):
-                if untold:
+                if is_first:
                     body += [Comment(f"{name}, in place of the base file's: {certificate(one)}") for name, one in measured.items()]
-                    untold = False
+                    is_first = False
                 replaced = {LINKS[node.name][name]: with_unit(one) for name, one in measured.items()}
                 node = Element(node.name, {**node.attributes, **replaced}, node.children)
             else:

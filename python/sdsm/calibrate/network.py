@@ -127,7 +127,7 @@ def _by_size(measurements: Sequence[Measurement]) -> tuple[list[float], list[flo
     return [s for s, _ in kept], [t for _, t in kept]
 
 
-def _told(found: Sequence[Segment]) -> str:
+def _described(found: Sequence[Segment]) -> str:
     parts = "; ".join(f"{s.low:.0f} to {s.high:.0f} B: {s.intercept:.4g} us + {s.slope:.4g} us/B" for s in found)
     return f"{len(found)} straight piece{'s' if len(found) > 1 else ''} by BIC ({parts})"
 
@@ -294,11 +294,11 @@ def fit(readings: Sequence[Reading], network: Network) -> tuple[Fitted | None, F
         if curve is not None and curve.gives_bandwidth is not None:
             found = curve.found[curve.gives_bandwidth]
             of_slope = 8e6 * framing / found.slope
-            how = f"slope of piece {curve.gives_bandwidth + 1} of {_told(curve.found)}"
+            how = f"slope of piece {curve.gives_bandwidth + 1} of {_described(curve.found)}"
             rates.append((Estimate(of_slope, of_slope * found.slope_error / found.slope, found.points), how, curve.source))
         if curve is not None and curve.small:
             first = curve.small[0]
-            how = f"intercept of the messages of one frame, piece 1 of {_told(curve.small)}"
+            how = f"intercept of the messages of one frame, piece 1 of {_described(curve.small)}"
             empty.append((Estimate(first.intercept, first.intercept_error, first.points), how, curve.source))
         intervals = _intervals(reading)
         if intervals:

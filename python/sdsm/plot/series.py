@@ -86,7 +86,7 @@ def by_program(
 
 def _lines(program: str, results: Sequence[Result], sequential_s: float | None, by: str, notes: list[str]) -> list[Series]:
     groups: dict[tuple[str, Settings], list[Result]] = {}
-    results = _told_apart(_in_lines_of_others(results))
+    results = _separated(_in_lines_of_others(results))
     for result in results:
         groups.setdefault((result.kind, result.settings), []).append(result)
     lines = []
@@ -149,7 +149,7 @@ def _lines_for(result: Result, others: Iterable[Result], ignored: frozenset[str]
     return sorted(alike)
 
 
-def _told_apart(results: Sequence[Result]) -> list[Result]:
+def _separated(results: Sequence[Result]) -> list[Result]:
     """Separates results with different variants: they are not samples of one thing. Where a layout has several variants, the
     differences become settings: a compute factor of the whole line, an input of that layout."""
     separated = list(results)

@@ -75,7 +75,7 @@ class Keeper:
         self._lock = threading.Lock()
         self._say, self._total = say, total
         self._done = self._kept = self._failed = 0
-        self._begun = self._told = time.monotonic()
+        self._begun = self._last_report = time.monotonic()
 
     def count(self, was_kept: bool, failed: bool) -> None:
         with self._lock:
@@ -83,9 +83,9 @@ class Keeper:
             self._kept += was_kept
             self._failed += failed
             now = time.monotonic()
-            if self._done < self._total and now - self._told < 1:
+            if self._done < self._total and now - self._last_report < 1:
                 return
-            self._told = now
+            self._last_report = now
             simulated = self._done - self._kept
             left_s = (now - self._begun) / simulated * (self._total - self._done) if simulated else 0.0
             failed_too = f", {self._failed} failed" if self._failed else ""

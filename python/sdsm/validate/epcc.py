@@ -19,7 +19,7 @@ from sdsm.validate.measure import Cluster
 #: Below so many microseconds a difference is given in microseconds, not in percent.
 SHORT_US = 50.0
 #: A row with a larger error also names the step whose cost differs most.
-TOLD_PERCENT = 20.0
+LARGE_PERCENT = 20.0
 TIME_LIMIT_S = 900.0
 
 
@@ -71,8 +71,8 @@ class Row:
         return None if self.is_short else 100 * self.difference_us / self.measured_us
 
     @property
-    def is_told(self) -> bool:
-        return self.difference_percent is not None and abs(self.difference_percent) > TOLD_PERCENT
+    def is_far_off(self) -> bool:
+        return self.difference_percent is not None and abs(self.difference_percent) > LARGE_PERCENT
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ class Table:
         (expected,) = overheads(predicted, f"{nodes}.predicted.txt")
         runs = overheads(measured, f"{nodes}.measured.txt")
         found = [Row(name, nodes, value, tuple(run[name] for run in runs)) for name, value in expected.items()]
-        return [replace(row, step=self._step(row)) if row.is_told else row for row in found]
+        return [replace(row, step=self._step(row)) if row.is_far_off else row for row in found]
 
     def _step(self, row: Row) -> str:
         """Returns the term that differs most where the directive runs alone, and more frequent events."""
