@@ -389,7 +389,12 @@ def test_what_a_group_lacks_comes_from_the_base_file_and_is_called_assumed():
     found = by_name(fitted(sync, **given))
     assert found["barrier.2x1"].value == 40.0
     assert "barrier.4x1" not in found  # another machine's barriers do not mix with these
-    for name, value in (("fault.WUMR", 599), ("message.fixed", 61.66), ("lock.4x2", 204), ("barrier.dirty-home-page", 18.95)):
+    for name, value in (
+        ("fault.WUMR", 599),
+        ("message.fixed", 61.66),
+        ("lock.4x2", 204),
+        ("barrier.dirty-home-page", 18.95),
+    ):
         assert (found[name].value, found[name].kind) == (value, "assumed"), name
     with pytest.raises(CalibrationError, match="no page fault"):
         fitted(sync)

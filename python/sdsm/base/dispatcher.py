@@ -69,7 +69,9 @@ def overview() -> str:
 def version() -> str:
     """Behind the first line, the simulator tells of SimGrid and the formats."""
     simulator = commands().get("simulate")
-    return "\n".join([f"sdsm {places.version()}", *(_printed(simulator, "--version")[1:] if isinstance(simulator, Path) else ())])
+    return "\n".join(
+        [f"sdsm {places.version()}", *(_printed(simulator, "--version")[1:] if isinstance(simulator, Path) else ())]
+    )
 
 
 def _become(name: str, arguments: Sequence[str]) -> int:

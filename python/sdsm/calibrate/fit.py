@@ -244,7 +244,9 @@ def collect(readings: Sequence[Reading], layouts: Sequence[Layout] = (), oversub
             if one.nodes > 1
         ]
         of_network = ("message time, one way", "latency, one way", "bandwidth", "round-trip")
-        on_network = any(m.quantity in of_network[:3] or m.quantity.startswith("round-trip") for m in reading.measurements)
+        on_network = any(
+            m.quantity in of_network[:3] or m.quantity.startswith("round-trip") for m in reading.measurements
+        )
         if not (used or overheads or on_network):
             unused.append(f"{reading.file}: {reading.format} measures nothing that a platform file holds")
     return Data(tuple(batches), tuple(services), tuple(readings), tuple(system), tuple(unused), tuple(left_out), tuple(supposed))
@@ -340,7 +342,9 @@ class Base:
         return [name for name in self._given if re.fullmatch(pattern, name)]
 
 
-def fit(data: Data, base: Network, given: Mapping[str, str] = MappingProxyType({}), links: Network | None = None) -> Fit:
+def fit(
+    data: Data, base: Network, given: Mapping[str, str] = MappingProxyType({}), links: Network | None = None
+) -> Fit:
     """Fits every parameter that the data give, and adds the assumed ones that a platform file must have.
 
     base, given: reference network and properties of the base file. links: what its links are, where all are alike.

@@ -195,7 +195,10 @@ def arrays(result: run_result.Simulation, pages: Path, known: Known) -> list[Arr
         own = regions.get(name, [])
         used = [uses[region.id] for region in own if region.id in uses]
         figures: dict[str, Any] = vars(tally) | {kind: sum(getattr(use, kind) for use in used) for kind in _WRITTEN}
-        first, last = min((use.first_phase for use in used), default=0), max((use.last_phase for use in used), default=0)
+        first, last = (
+            min((use.first_phase for use in used), default=0),
+            max((use.last_phase for use in used), default=0),
+        )
         sites = (site for use in used for site in use.sites)
         found.append(
             Array(
@@ -400,5 +403,7 @@ def _sorted_touches(found: Iterable[Touch]) -> tuple[Touch, ...]:
     by_place: dict[tuple[str, str], Touch] = {}
     for one in found:
         before = by_place.get((one.place, one.text), Touch(one.place, one.text, 0, 0))
-        by_place[one.place, one.text] = replace(before, reads=before.reads + one.reads, writes=before.writes + one.writes)
+        by_place[one.place, one.text] = replace(
+            before, reads=before.reads + one.reads, writes=before.writes + one.writes
+        )
     return tuple(sorted(by_place.values(), key=lambda one: (-one.reads - one.writes, one.place)))

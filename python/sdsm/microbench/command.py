@@ -144,7 +144,14 @@ def _run_program(
     with tempfile.TemporaryDirectory(prefix="sdsm-microbench-") as folder:
         result = Path(folder) / "run.json"
         threads = str(chosen.threads_per_node)
-        run_on: list[str | Path] = [build / "sdsm-run", "--quiet", "--nodes", str(chosen.nodes), "--threads-per-node", threads]
+        run_on: list[str | Path] = [
+            build / "sdsm-run",
+            "--quiet",
+            "--nodes",
+            str(chosen.nodes),
+            "--threads-per-node",
+            threads,
+        ]
         program: list[str | Path] = [build / "microbench", threads, str(samples), *words]
         text = _run([*run_on, *options, "--json", result, "--", *program])
         run = run_result.printed(result.read_text(), run_result.Native, "sdsm run")

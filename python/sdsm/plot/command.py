@@ -74,7 +74,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 def table(programs: Mapping[str, Sequence[Series]]) -> str:
     """Returns each point: time with its least and greatest, and speedup with the same."""
-    lines = [f"{'layout':>8} {'samples':>7} {'time, s':>12} {'from':>12} {'to':>12} {'speedup':>8} {'from':>8} {'to':>8}"]
+    lines = [
+        f"{'layout':>8} {'samples':>7} {'time, s':>12} {'from':>12} {'to':>12} {'speedup':>8} {'from':>8} {'to':>8}"
+    ]
     for program, series in programs.items():
         for one in series:
             lines.append(f"{program}: {one.kind}{', ' + one.label if one.label else ''}")

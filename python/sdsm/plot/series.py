@@ -84,7 +84,9 @@ def by_program(
     return lines, notes
 
 
-def _lines(program: str, results: Sequence[Result], sequential_s: float | None, by: str, notes: list[str]) -> list[Series]:
+def _lines(
+    program: str, results: Sequence[Result], sequential_s: float | None, by: str, notes: list[str]
+) -> list[Series]:
     groups: dict[tuple[str, Settings], list[Result]] = {}
     results = _separated(_in_lines_of_others(results))
     for result in results:

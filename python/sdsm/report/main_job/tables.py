@@ -40,7 +40,9 @@ def percent(value: float | None) -> str:
     return "" if value is None else f"{round(value, 1) + 0.0:+.1f} %"
 
 
-EXTRAPOLATED_NOTE = "* extrapolated: no barrier or lock was measured on this layout, so a message-level model stands in for it"
+EXTRAPOLATED_NOTE = (
+    "* extrapolated: no barrier or lock was measured on this layout, so a message-level model stands in for it"
+)
 
 
 def _predicted(line: Line, value: float | None, digits: int) -> str:
