@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import random
 import subprocess
@@ -13,6 +15,7 @@ from sdsm.base import costs
 from sdsm.calibrate.command import _read, main
 from sdsm.platform.platform_file import cluster, parse, platform_text, prop, properties
 from synthetic_cluster import draw, simulated_us, write_outputs
+from tests.traces import traced
 
 ROOT = Path(__file__).resolve().parents[2]
 SDSM = ROOT / "build" / "sdsm"
@@ -26,12 +29,21 @@ def outputs(tmp_path_factory):
     return write_outputs(cluster, simulated_us(cluster, folder), 0.02, 7, folder)
 
 
-def test_outputs_of_a_cluster_give_a_platform_that_gives_them_back(outputs, tmp_path, capsys):
-    out, report = tmp_path / "p.xml", tmp_path / "r.json"
+@pytest.fixture(scope="module")
+def calibrated(outputs, tmp_path_factory):
+    """A folder with p.xml, r.json and plots, and what was printed."""
+    folder, shown = tmp_path_factory.mktemp("calibrated"), io.StringIO()
+    options = ["--report", str(folder / "r.json"), "--plot", str(folder), "--hold-out", "0.3"]
+    with contextlib.redirect_stdout(shown):
+        assert main([*map(str, outputs), "-o", str(folder / "p.xml"), *options]) == 0
+    return folder, shown.getvalue()
+
+
+def test_outputs_of_a_cluster_give_a_platform_that_gives_them_back(outputs, calibrated):
+    folder, shown = calibrated
     files = [str(file) for file in outputs]
-    assert main([*files, "-o", str(out), "--report", str(report), "--plot", str(tmp_path), "--hold-out", "0.3"]) == 0
-    assert subprocess.run([str(SDSM), "check", str(out)], capture_output=True).returncode == 0
-    document = json.loads(report.read_text())
+    assert subprocess.run([str(SDSM), "check", folder / "p.xml"], capture_output=True).returncode == 0
+    document = json.loads((folder / "r.json").read_text())
     assert document["gate"]["passes"] and len(document["gate"]["rows"]) == 10 + 3 + 3 + 6 + 1 + 1
     for p in document["parameters"]:
         assert set(p) == {"name", "value", "unit", "standard_error", "samples", "kind", "how", "sources", "runs"}
@@ -40,25 +52,21 @@ def test_outputs_of_a_cluster_give_a_platform_that_gives_them_back(outputs, tmp_
     assert document["hold_out"]["median_relative_error"] < 0.02
     assert document["hold_out"]["within_90_percent_band"] > 0.7
     for name in ("calibration.svg", "calibration.png"):
-        assert (tmp_path / name).stat().st_size > 1000
-    svg = (tmp_path / "calibration.svg").read_text()
+        assert (folder / name).stat().st_size > 1000
+    svg = (folder / "calibration.svg").read_text()
     assert "release.256" in svg and "fault.RUMR" in svg and "simulated" in svg
-    shown = capsys.readouterr().out
     assert "held out" in shown and "--jitter" in shown
 
 
-def test_the_same_files_give_the_same_bytes(outputs, tmp_path):
-    files = [str(file) for file in outputs]
-    for name in ("a", "b"):
-        assert main([*files, "-o", str(tmp_path / f"{name}.xml"), "--report", str(tmp_path / f"{name}.json")]) == 0
-    assert (tmp_path / "a.xml").read_bytes() == (tmp_path / "b.xml").read_bytes()
-    assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
+def test_the_same_files_give_the_same_bytes(outputs, calibrated, tmp_path):
+    options = ["--report", str(tmp_path / "r.json"), "--hold-out", "0.3"]
+    assert main([*map(str, outputs), "-o", str(tmp_path / "p.xml"), *options]) == 0
+    for name in ("p.xml", "r.json"):
+        assert (tmp_path / name).read_bytes() == (calibrated[0] / name).read_bytes()
 
 
-def test_the_platform_file_holds_each_standard_error_and_the_range_that_was_measured(outputs, tmp_path):
-    out, report = tmp_path / "p.xml", tmp_path / "r.json"
-    assert main([*(str(file) for file in outputs), "-o", str(out), "--report", str(report)]) == 0
-    document, given = json.loads(report.read_text()), properties(parse(out))
+def test_the_platform_file_holds_each_standard_error_and_the_range_that_was_measured(calibrated):
+    document, given = json.loads((calibrated[0] / "r.json").read_text()), properties(parse(calibrated[0] / "p.xml"))
     errors = {p["name"]: p for p in document["parameters"] if p["standard_error"] is not None}
     assert {name for name in given if name.endswith(".standard-error")} == {f"{name}.standard-error" for name in errors}
     assert {"fault.RUMR", "message.per-byte", "lock.4x1", "local-part.home-share", "reference.bandwidth"} <= set(errors)
@@ -78,13 +86,10 @@ def test_the_platform_file_holds_each_standard_error_and_the_range_that_was_meas
     assert given["calibrated.diff"] == f"{largest}B"
 
 
-def test_a_prediction_on_a_calibrated_platform_has_a_band(outputs, tmp_path):
-    out, trace = tmp_path / "p.xml", tmp_path / "a.trace"
-    assert main([*(str(file) for file in outputs), "-o", str(out)]) == 0
-    program = [str(ROOT / "build" / "workloads" / "laplace"), "--impl", "4", "--size", "128", "--iterations", "3"]
-    command = [str(SDSM), "trace", "--quiet", "-n", "2", "-o", str(trace), "--", *program, "--no-check"]
-    subprocess.run(command, check=True, capture_output=True, timeout=600)
-    command = [str(SDSM), "simulate", str(trace), "-p", str(out), "-n", "2", "--uncertainty", "20", "--json", "-"]
+def test_a_prediction_on_a_calibrated_platform_has_a_band(calibrated):
+    program = (ROOT / "build" / "workloads" / "laplace", "--impl", 4, "--size", 64, "--iterations", 3, "--no-check")
+    out, trace = str(calibrated[0] / "p.xml"), str(traced(2, *program, options=()))
+    command = [str(SDSM), "simulate", trace, "-p", out, "-n", "2", "--uncertainty", "20", "--json", "-"]
     result = json.loads(subprocess.run(command, check=True, capture_output=True, timeout=600).stdout)
     band = result["uncertainty"]
     assert band["low_5_percent_s"] < band["median_s"] < band["high_95_percent_s"]
@@ -164,7 +169,6 @@ def test_a_cluster_too_small_for_the_layouts_leaves_them_unproved(outputs, tmp_p
         (["m.json", "-o", "o.xml", "--base", "none/none.xml"], "none.xml"),
         (["m.json", "-o", "o.xml", "--base", "text.json"], "not XML"),
         (["m.json", "-o", "o.xml", "--build", "nowhere"], "does not exist"),
-        (["printed.json", "-o", "o.xml"], "does not say on which layout"),
         (["np.out", "-o", "o.xml", "--base", "bare.xml"], "no page fault"),
         (["np.out", "-o", "o.xml", "--base", "frame.xml"], "frame.xml: reference network: frame.payload '1e20B'"),
     ],
@@ -175,7 +179,6 @@ def test_unusable_input_gives_one_line_and_status_2(tmp_path, monkeypatch, capsy
     for name in ("m.json", "copy.json"):
         (tmp_path / name).write_bytes((DATA / "sdsm" / "microbench.system.json").read_bytes())
     (tmp_path / "formatted.json").write_text(json.dumps(json.loads((tmp_path / "m.json").read_text())))
-    (tmp_path / "printed.json").write_bytes((DATA / "sdsm" / "microbench.printed.2x1.json").read_bytes())
     epcc = [(DATA / "epcc" / f"v31.syncbench.gcc.{threads}.out").read_text() for threads in (1, 2)]
     (tmp_path / "epcc.out").write_text(epcc[1])
     (tmp_path / "longer.out").write_text("".join(epcc))
@@ -205,9 +208,10 @@ def test_a_few_rounded_numbers_are_no_proof_of_a_copy(tmp_path, rates):
     assert [len(reading.measurements) for reading in _read([str(file) for file in files])] == [1, 1]
 
 
-@pytest.mark.parametrize(
-    "option", [["--hold-out", "1"], ["--hold-out", "x"], ["--layout", "2"], ["--seed", "-1"], ["--what"]]
-)
+SLIPS = [["--hold-out", "1"], ["--hold-out", "x"], ["--layout", "2"], ["--seed", "-1"], ["--what"]]
+
+
+@pytest.mark.parametrize("option", SLIPS)
 def test_slips_on_the_command_line_give_one_line_and_status_2(capsys, option):
     with pytest.raises(SystemExit) as ended:
         main(["m.json", "-o", "o.xml", *option])

@@ -6,8 +6,10 @@ import json
 import math
 import statistics
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -45,26 +47,19 @@ def measured(**more: list[float]) -> dict[str, list[float]]:
     return samples | more
 
 
-def reading(layouts: dict[str, dict[str, list[float]]], file: str = "m.json", **more: float) -> readers.Reading:
-    document = {
-        "format": "sdsm-microbench",
-        "version": 1,
-        "unit": "ns",
-        "layouts": {
-            name: {"nodes": int(name[0]), "threads_per_node": int(name[2]), "samples_ns": samples, **more}
-            for name, samples in layouts.items()
-        },
-    }
+Samples = dict[str, dict[str, list[float]]]
+
+
+def reading(layouts: Samples, file: str = "m.json", head: Mapping[str, object] = MappingProxyType({}), **more: float):
+    """What sdsm microbench wrote. head: of the whole; more: of each layout."""
+    where = {name: {"nodes": int(name[0]), "threads_per_node": int(name[2])} for name in layouts}
+    parts = {name: where[name] | {"samples_ns": samples, **more} for name, samples in layouts.items()}
+    document = {"format": "sdsm-microbench", "version": 1, "unit": "ns", "layouts": parts, **head}
     return readers.read_text(Text(file, json.dumps(document, indent=1)))
 
 
-def on_processors(processors: int, layouts: dict[str, dict[str, list[float]]], **head: object) -> readers.Reading:
-    """What sdsm microbench wrote on a machine of so many processors."""
-    parts = {
-        name: {"nodes": int(name[0]), "threads_per_node": int(name[2]), "samples_ns": samples} for name, samples in layouts.items()
-    }
-    document = {"format": "sdsm-microbench", "version": 1, "unit": "ns", "machine": {"processors": processors}, "layouts": parts}
-    return readers.read_text(Text("m.json", json.dumps(document | head, indent=1)))
+def on_processors(processors: int, layouts: Samples, **head: object) -> readers.Reading:
+    return reading(layouts, head={"machine": {"processors": processors}, **head})
 
 
 def fitted(*readings: readers.Reading, base: Network = NETWORK, **more: str):
@@ -77,15 +72,9 @@ def by_name(found) -> dict:
 
 def test_costs_are_medians_and_a_line_through_the_messages():
     found = fitted(reading({"2x1": measured()}))
-    for name, value in {
-        "fault.RUMR": 2.0,
-        "message.fixed": 10.0,
-        "message.per-byte": 0.1,
-        "barrier.2x1": 40.0,
-        "lock.2x1": 7.0,
-        "barrier.dirty-home-page": 1.5,
-    }.items():
-        assert found.value(name) == pytest.approx(value), name
+    expected = {"fault.RUMR": 2.0, "message.fixed": 10.0, "message.per-byte": 0.1}
+    expected |= {"barrier.2x1": 40.0, "lock.2x1": 7.0, "barrier.dirty-home-page": 1.5}
+    assert {name: found.value(name) for name in expected} == pytest.approx(expected)
 
 
 def test_a_further_run_is_what_pages_apart_take_longer_than_as_many_adjacent_ones():
@@ -343,11 +332,8 @@ def test_the_memory_bus_is_the_loops_time_of_all_threads_of_a_node_by_its_time_a
 
 def test_a_slowdowns_relative_error_is_that_of_both_times():
     alone, together = [2e6, 2.1e6, 1.9e6], [3e6, 3.3e6, 2.7e6]
-    (found,) = [
-        p
-        for p in fitted(reading({"2x1": measured(), "1x2": {"stream.alone": alone, "stream.together": together}})).parameters
-        if p.name == "memory-bus.2"
-    ]
+    both = reading({"2x1": measured(), "1x2": {"stream.alone": alone, "stream.together": together}})
+    found = by_name(fitted(both))["memory-bus.2"]
     relative = math.hypot(median(alone).standard_error / 2e6, median(together).standard_error / 3e6)
     assert found.standard_error == pytest.approx(1.5 * relative)
 
@@ -403,12 +389,12 @@ def test_what_a_group_lacks_comes_from_the_base_file_and_is_called_assumed():
     found = by_name(fitted(sync, **given))
     assert found["barrier.2x1"].value == 40.0
     assert "barrier.4x1" not in found  # another machine's barriers do not mix with these
-    for name, value in {
-        "fault.WUMR": 599,
-        "message.fixed": 61.66,
-        "lock.4x2": 204,
-        "barrier.dirty-home-page": 18.95,
-    }.items():
+    for name, value in (
+        ("fault.WUMR", 599),
+        ("message.fixed", 61.66),
+        ("lock.4x2", 204),
+        ("barrier.dirty-home-page", 18.95),
+    ):
         assert (found[name].value, found[name].kind) == (value, "assumed"), name
     with pytest.raises(CalibrationError, match="no page fault"):
         fitted(sync)

@@ -1,9 +1,14 @@
 """The figures: what they show, from lines made by hand."""
 
+import msgspec
 import pytest
 
+import run_results
 from legends import data_under_legends
+from sdsm.base.run_result import Simulation
+from sdsm.plot import style
 from sdsm.report.main_job.figures import (
+    OF_LINES,
     fft_speedup,
     fft_time,
     laplace_speedup,
@@ -17,16 +22,14 @@ from sdsm.report.main_job.plan import Configuration, Layout
 from sdsm.report.main_job.protocols import ProtocolRow, platform_of
 from sdsm.report.main_job.report import line
 from sdsm.report.main_job.rows import read_rows, write_rows
-from sdsm.report.main_job.simulation import Result, ThreadAccount
 from sdsm.report.main_job.tables import write_summary
 
 ALL = (laplace_speedup, laplace_time, laplace_spread, fft_speedup, fft_time)
 
 
 def result(makespan_s, threads, **time_s):
-    counts = dict.fromkeys(("barriers", "locks", "messages", "bytes", "diffs", "diff_bytes"), 0)
-    time_s = time_s or {"compute": makespan_s}
-    return Result(makespan_s, tuple(ThreadAccount(t, 0, time_s, {}, counts) for t in range(threads)), ())
+    accounts = [run_results.thread(number, 0, time_s or {"compute": makespan_s}) for number in range(threads)]
+    return msgspec.convert(run_results.simulation(threads, makespan_s, threads=accounts), Simulation)
 
 
 def laplace(implementation, nodes, *times_s):
@@ -46,7 +49,7 @@ def test_published_points_are_hollow_where_they_calibrated_and_filled_where_not(
     lines = [laplace(0, 1, 7.5), laplace(4, 1, 7.5), laplace(4, 2, 6.7), laplace(6, 1, 7.5), laplace(6, 2, 6.9)]
     axes = laplace_speedup.draw(lines).axes
     assert markers(axes[4]) == [(1.0, "white"), (round(7.5 / 6.7, 3), "white")]
-    assert markers(axes[5]) == [(1.0, "white"), (round(7.5 / 6.8, 3), laplace_speedup.style.PUBLISHED)]
+    assert markers(axes[5]) == [(1.0, "white"), (round(7.5 / 6.8, 3), style.PUBLISHED)]
 
 
 def test_the_predicted_line_is_the_speedup_of_the_predicted_times():
@@ -57,23 +60,15 @@ def test_the_predicted_line_is_the_speedup_of_the_predicted_times():
 
 
 def test_every_second_of_an_account_is_in_a_bar():
-    account = {
-        "compute": 1.0,
-        "fault RUMR": 2.0,
-        "fault WRWL": 0.5,
-        "fault RROR": 0.25,
-        "idle": 0.125,
-        "unheard of": 3.0,
-    }
+    account = {"compute": 1.0, "fault RUMR": 2.0, "fault WRWL": 0.5, "fault RROR": 0.25, "idle": 0.125}
+    account["unheard of"] = 3.0
     sums = time_account.grouped(account)
     assert sum(sums.values()) == sum(account.values())
     assert (sums["fault other"], sums["other"], sums["fault RUMR"]) == (0.75, 3.0, 2.0)
 
 
 def test_a_bars_pieces_are_its_accounts_terms_end_to_end():
-    run = line(
-        Configuration("fft", 1, Layout(2, 1)), [result(3.0, 2, **{"compute": 1.0, "fault RUMR": 1.5, "barrier": 0.5})]
-    )
+    run = line(Configuration("fft", 1, Layout(2, 1)), [result(3.0, 2, compute=1.0, fault={"RUMR": 1.5}, barrier=0.5)])
     axes = fft_time.draw([run]).axes[0]
     pieces = [(round(p.get_x(), 6), round(p.get_width(), 6)) for p in axes.patches]
     assert pieces == [(0.0, 1.0), (1.0, 1.5), (2.5, 0.5)]
@@ -116,10 +111,10 @@ def test_figures_can_be_drawn_again_from_the_tables(tmp_path, capsys):
     tables(tmp_path, [laplace(0, 1, 7.5), laplace(1, 2, 64.0, 65.0), fft(3, 4, 1, 1.5)])
     assert main([str(tmp_path)]) == 0
     told = capsys.readouterr().out
-    for module in ALL:
-        assert (tmp_path / f"{module.NAME}.png").stat().st_size > 1000
-        assert (tmp_path / f"{module.NAME}.svg").read_text().startswith("<?xml")
-        assert str(tmp_path / f"{module.NAME}.png") in told
+    for name in OF_LINES:
+        assert (tmp_path / f"{name}.png").stat().st_size > 1000
+        assert (tmp_path / f"{name}.svg").read_text().startswith("<?xml")
+        assert str(tmp_path / f"{name}.png") in told
 
 
 def test_no_summary_is_status_2_and_an_empty_one_status_1(tmp_path, capsys):

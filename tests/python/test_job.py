@@ -52,10 +52,8 @@ class Place:
 
     def times(self) -> dict[str, dict[str, str]]:
         with (self.results / "times.csv").open() as file:
-            return {
-                f"{r['program']}-{r['implementation']}-{r['nodes']}x{r['threads_per_node']}": r
-                for r in csv.DictReader(file)
-            }
+            rows = list(csv.DictReader(file))
+        return {f"{r['program']}-{r['implementation']}-{r['nodes']}x{r['threads_per_node']}": r for r in rows}
 
     def digests(self, pattern: str) -> dict[str, str]:
         return {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in sorted(self.results.glob(pattern))}
@@ -90,6 +88,9 @@ def test_the_whole_job_traces_first_then_simulates_and_leaves_tables_and_figures
     assert rows["laplace", "4", "home-open"]["predicted_s"] == rows["laplace", "4", "scash"]["predicted_s"] == own
     assert all(row["status"].startswith("refused: ") for key, row in rows.items() if key[2] == "jiajia")
     assert not list(place.results.rglob("*.part"))
+    # The second time tables and figures are byte for byte the same.
+    first = place.digests("*.*")
+    assert place.run() == 0 and place.digests("*.*") == first
 
 
 def test_what_directives_cost_is_what_the_program_prints_beside_what_was_given(place, capsys):
@@ -104,9 +105,8 @@ def test_what_directives_cost_is_what_the_program_prints_beside_what_was_given(p
         rows = {(row["directive"], row["nodes"], row["threads_per_node"]): row for row in csv.DictReader(file)}
     assert len(rows) == 10
     assert (rows["BARRIER", "4", "2"]["given_us"], rows["SINGLE", "4", "2"]["given_us"]) == ("17631.0", "")
-    assert {path.name for path in place.results.glob("directives*")} == {
-        *("directives", "directives.csv", "directives.png", "directives.svg")
-    }
+    endings = ("", ".csv", ".png", ".svg")
+    assert {path.name for path in place.results.glob("directives*")} == {f"directives{end}" for end in endings}
     place.behave(fail={"epcc-0-8t": "epcc ended by signal 11", "epcc-1x2": "deadlock"})
     assert place.run("--only", "epcc", "--retrace", "--no-figures") == 1
     out = capsys.readouterr().out
@@ -129,38 +129,19 @@ def test_fft_2_on_the_v1280_is_predicted_from_its_own_one_thread_time(place, cap
     assert "4 threads: exit status 1: deadlock" in capsys.readouterr().out
 
 
-def test_tables_and_figures_are_byte_for_byte_the_same_the_second_time(place):
-    assert place.run() == 0
-    first = place.digests("*.*")
-    assert place.run() == 0
-    assert place.digests("*.*") == first
+def test_a_trace_is_kept_while_it_its_program_tracer_and_arguments_are_the_same(place):
+    def threads_of_traces(*more: str) -> list[str]:
+        assert place.run("--only", "fft", "--no-figures", *more) == 0
+        return [call[call.index("-n") + 1] for call in place.calls() if call[0] == "trace"]
 
-
-def test_a_trace_is_kept_while_program_tracer_and_arguments_are_the_same(place):
-    assert place.run("--only", "fft", "--no-figures") == 0
-    assert [call[0] for call in place.calls()].count("trace") == 17
-    assert place.run("--only", "fft", "--no-figures") == 0
-    assert [call[0] for call in place.calls()].count("trace") == 0
-    assert place.run("--only", "fft", "--no-figures", "--retrace") == 0
-    assert [call[0] for call in place.calls()].count("trace") == 17
-
-
-@pytest.mark.parametrize("name", ["sdsm-trace", "workloads/fft", "libtracer.so"])
-def test_a_rebuilt_program_or_tracer_is_traced_anew(place, name):
-    assert place.run("--only", "fft", "--no-figures") == 0
-    place.calls()
-    (place.build / name).write_text("another build")
-    assert place.run("--only", "fft", "--no-figures") == 0
-    assert [call[0] for call in place.calls()].count("trace") == 17
-
-
-def test_a_damaged_trace_is_made_anew_and_no_other(place):
-    assert place.run("--only", "fft", "--no-figures") == 0
-    place.calls()
+    assert len(threads_of_traces()) == 17
+    assert threads_of_traces() == []
+    assert len(threads_of_traces("--retrace")) == 17
+    for name in ("sdsm-trace", "workloads/fft", "libtracer.so"):
+        (place.build / name).write_text("another build")
+        assert len(threads_of_traces()) == 17
     (place.results / "traces" / "fft-2-4t.trace").write_text("damaged")
-    assert place.run("--only", "fft", "--no-figures") == 0
-    traces = [call for call in place.calls() if call[0] == "trace"]
-    assert len(traces) == 1 and traces[0][traces[0].index("-n") + 1] == "4"
+    assert threads_of_traces() == ["4"]
 
 
 def test_a_failed_trace_costs_its_own_lines_only(place, capsys):
@@ -204,7 +185,9 @@ def test_everything_failing_still_ends_with_tables(place, capsys):
     assert not list(place.results.glob("*.png"))
 
 
-def test_an_extrapolated_cost_is_marked_in_the_table(place, capsys):
+def test_an_extrapolated_cost_is_marked_in_the_table_and_no_other(place, capsys):
+    assert place.run("--only", "fft", "--no-figures") == 0
+    assert "*" not in capsys.readouterr().out
     place.behave(extrapolate="fft-1-4x2")
     assert place.run("--only", "fft", "--no-figures") == 0
     out = capsys.readouterr().out
@@ -223,30 +206,18 @@ def test_an_extrapolated_cost_is_marked_in_both_tables_of_a_distribution(place, 
     assert out.count("\n* extrapolated: ") == 2
 
 
-def test_nothing_is_marked_where_every_cost_was_measured(place, capsys):
-    assert place.run("--only", "fft", "--no-figures") == 0
-    assert "*" not in capsys.readouterr().out
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_job_leaves_what_was_done_and_no_running_command(place, number):
     place.behave(hang=["fft-3-2x1"])
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
     command = [sys.executable, "-m", "sdsm.report.main_job", *place.arguments("--only", "fft", "--no-figures")]
     # A shell that runs the tests in the background has interruptions ignored, which is inherited.
-    process = subprocess.Popen(
-        command,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
-    simulations = place.results / "simulations"
+    uninterrupted = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    process = subprocess.Popen(command, env=environment, **pipes, **uninterrupted)
+    hanging, simulations = place.build / "hanging", place.results / "simulations"
     # The hung simulation holds one of two slots; the other works off the rest.
-    while process.poll() is None and not (
-        (place.build / "hanging").exists() and len(list(simulations.glob("*.json"))) == 20
-    ):
+    while process.poll() is None and not (hanging.exists() and len(list(simulations.glob("*.json"))) == 20):
         time.sleep(0.02)
     process.send_signal(number)
     out, err = process.communicate(timeout=600)

@@ -13,7 +13,7 @@ from legends import data_under_legends
 from run_results import ORIGIN, native, simulation
 from sdsm.plot.command import main, seconds
 from sdsm.plot.figure import draw
-from sdsm.plot.results import MEASURED, PREDICTED, read
+from sdsm.plot.results import MEASURED, PREDICTED, read_files
 from sdsm.plot.series import NoReference, by_program
 
 
@@ -35,7 +35,7 @@ def files(tmp_path):
 
 
 def lines_of(names: list[str], sequential_s: float | None = None, by: str = "threads"):
-    return by_program([read(name) for name in names], sequential_s, by)
+    return by_program(read_files(names), sequential_s, by)
 
 
 def test_predicted_and_measured_runs_of_one_program_share_a_panel_wherever_it_lay(files):

@@ -93,9 +93,9 @@ def test_a_directives_difference_is_of_the_median_run_and_of_a_short_one_in_micr
     assert row(110, 100, 90, 300).difference_percent == pytest.approx(10)
     # 49 us is below 50: no percentage, and never told, however far off.
     short = row(9, 49)
-    assert (short.difference_percent, short.difference_us, short.is_told) == (None, -40, False)
-    assert not row(60, 50).is_told  # exactly a fifth
-    assert row(60.1, 50).is_told
+    assert (short.difference_percent, short.difference_us, short.is_far_off) == (None, -40, False)
+    assert not row(60, 50).is_far_off  # exactly a fifth
+    assert row(60.1, 50).is_far_off
     total = epcc.agreement([row(110, 100), row(60, 80), row(70, 70), short])
     assert total is not None
     assert (total.rows, total.median_percent, total.worst_percent) == (3, pytest.approx(10), pytest.approx(25))
@@ -189,14 +189,16 @@ def fake_build(place: Path) -> Path:
     return folder
 
 
+def options_of(build: Path, results: Path, only: str = "emulated", nodes: str = "2") -> list[str]:
+    return ["--only", only, "--nodes", nodes, "--quick", "--build", str(build), "--results", str(results)]
+
+
 def test_a_program_that_fails_costs_its_own_lines_and_is_told(build, tmp_path, capsys):
     results = tmp_path / "results"
     of_longer_campaign = results / "emulated" / "runs" / "laplace-1-2x1.99.json"
     of_longer_campaign.parent.mkdir(parents=True)
     of_longer_campaign.touch()
-    status = command.main(
-        ["--only", "emulated", "--nodes", "2", "--quick", "--build", str(build), "--results", str(results)]
-    )
+    status = command.main(options_of(build, results))
     told = capsys.readouterr()
     assert status == 1
     assert not of_longer_campaign.exists()
@@ -205,15 +207,10 @@ def test_a_program_that_fails_costs_its_own_lines_and_is_told(build, tmp_path, c
     summary = json.loads((results / "validation.json").read_text())["emulated"]
     assert len(summary["lines"]) == 5
     assert summary["accuracy"]["worst_percent"] == pytest.approx(10)
-    assert {(one["predicted_low_5_percent_s"], one["predicted_high_95_percent_s"]) for one in summary["lines"]} == {
-        (2.1, 2.4)
-    }
-    assert {path.name for path in results.iterdir()} >= {
-        "tables.txt",
-        "emulated.csv",
-        "predicted_measured.png",
-        "predicted_measured.svg",
-    }
+    bands = {(one["predicted_low_5_percent_s"], one["predicted_high_95_percent_s"]) for one in summary["lines"]}
+    assert bands == {(2.1, 2.4)}
+    pictures = {"predicted_measured.png", "predicted_measured.svg"}
+    assert {path.name for path in results.iterdir()} >= {"tables.txt", "emulated.csv", *pictures}
     assert not any("epcc" in path.name for path in results.iterdir())
     assert (results / "tables.txt").read_text().strip() in told.out
 
@@ -226,8 +223,7 @@ def test_runs_and_simulations_are_of_the_protocol_and_costs_of_scash(build, tmp_
     results = tmp_path / "results"
     named = [] if protocol == "scash" else ["--protocol", protocol]
     for only in ("emulated", "epcc"):
-        options = ["--only", only, *named, "--nodes", "2", "--quick", "--build", str(build), "--results", str(results / only)]
-        command.main(options)
+        command.main([*options_of(build, results / only, only), *named])
         assert json.loads((results / only / "validation.json").read_text())["emulated"]["protocol"] == protocol
     assert f"Protocol: {protocol}." in capsys.readouterr().out
     lines = asked.read_text().splitlines()
@@ -240,8 +236,7 @@ def test_runs_and_simulations_are_of_the_protocol_and_costs_of_scash(build, tmp_
 
 def test_epccs_table_alone_has_each_directive_and_the_step_that_costs_otherwise(build, tmp_path, capsys):
     results = tmp_path / "results"
-    options = ["--only", "epcc", "--nodes", "2", "--quick", "--build", str(build), "--results", str(results)]
-    assert command.main(options) == 0
+    assert command.main(options_of(build, results, "epcc")) == 0
     out = capsys.readouterr().out
     found = json.loads((results / "validation.json").read_text())
     assert found["emulated"]["lines"] == []
@@ -271,7 +266,7 @@ def test_operations_that_were_done_again_are_told_beside_the_step():
 def test_a_table_that_fails_is_told_and_the_lines_are_there(build, tmp_path, capsys):
     (build / "measured.txt").write_text("nothing\n")
     results = tmp_path / "results"
-    assert command.main(["--nodes", "2", "--quick", "--only", "epcc", "--build", str(build), "--results", str(results)]) == 1
+    assert command.main(options_of(build, results, "epcc")) == 1
     assert "epcc on 2 nodes failed: 2.measured.txt:1:" in capsys.readouterr().err
     assert "epcc" not in json.loads((results / "validation.json").read_text())
 
@@ -282,7 +277,7 @@ def test_a_cost_below_its_messages_is_left_out_and_the_campaign_goes_on(build, t
     refuse = f'check*) if grep -q barrier.4x1 "$2"; then echo "sdsm: $2: {refusal}" >&2; exit 2; fi ;;'
     sdsm.write_text(sdsm.read_text().replace("check*) ;;", refuse))
     results = tmp_path / "results"
-    command.main(["--only", "emulated", "--nodes", "2,4", "--quick", "--build", str(build), "--results", str(results)])
+    command.main(options_of(build, results, nodes="2,4"))
     assert f"emulated: left out, as it cannot be: {refusal}" in capsys.readouterr().err
     platform = (results / "emulated" / "platform.xml").read_text()
     assert "barrier.2x1" in platform and "barrier.4x1" not in platform
@@ -303,7 +298,7 @@ def test_terms_of_run_and_simulation_stand_side_by_side(build, tmp_path, capsys)
     measured = native(2, 2.0, 1.9, 2.1) | {"threads": [thread(number, number, times) for number in range(2)]}
     (build / "run.json").write_text(json.dumps(measured))
     results = tmp_path / "results"
-    command.main(["--only", "emulated", "--nodes", "2", "--quick", "--build", str(build), "--results", str(results)])
+    command.main(options_of(build, results))
     rows = [one.split() for one in capsys.readouterr().out.splitlines()]
     assert ["laplace", "3", "2", "compute", "1500.000", "2200.000", "1.47", "off"] in rows
     assert ["laplace", "3", "2", "fault", "RUMR", "500.000", "0.000", "0.00", "off"] in rows

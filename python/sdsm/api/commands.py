@@ -21,8 +21,7 @@ from sdsm.explain import explanation
 from sdsm.explain.alternatives import PLACEMENTS, Layout, Point
 from sdsm.explain.start import Started
 from sdsm.plot.results import NAME_A_RESULT, result_of
-from sdsm.readers.text import Text, unreadable
-from sdsm.readers.text import load as read_text
+from sdsm.readers.text import Text, load_input
 from sdsm.sweep import command as sweeping
 from sdsm.sweep.spec import read_spec, spec_of
 
@@ -66,15 +65,9 @@ def sweep(spec: Name | Mapping[str, Any], folder: Name, jobs: int | None = None,
 
 
 def explain(
-    trace: Name,
-    platform: Name,
-    nodes: int,
-    threads_per_node: int = 1,
-    *,
-    placement: str = PLACEMENTS[0],
-    gains: bool = True,
-    **options: Any,
-) -> Explanation:
+    trace: Name, platform: Name, nodes: int, threads_per_node: int = 1, *, placement: str = PLACEMENTS[0],
+    gains: bool = True, **options: Any,
+) -> Explanation:  # fmt: skip
     """Explains a prediction: its time by term, the causes and, with gains, what would help. Options are those of simulate().
     Raises BadInput, RunFailed."""
     scale = {name: options.pop(name, None) for name in ("sequential_time", "sequential_trace", "compute_factor", "from_host_speed")}
@@ -88,7 +81,7 @@ def explain(
             with Started(point, Path(scratch)) as started:
                 return Explanation(explanation.explain(point, Path(scratch), gains, lambda line: None, started))
         except CommandFailed as error:
-            raise _told(error) from None
+            raise _as_exception(error) from None
 
 
 def compare(*results: Result | Name) -> Comparison:
@@ -101,10 +94,7 @@ def compare(*results: Result | Name) -> Comparison:
 
 def load(file: Name) -> Result:
     """Reads the output of `sdsm simulate --json` or `sdsm run --json`. Raises BadInput."""
-    try:
-        source = read_text(text(file), NAME_A_RESULT)
-    except OSError as error:
-        raise BadInput(f"{text(file)}: {unreadable(error, NAME_A_RESULT)}") from None
+    source = load_input(text(file), NAME_A_RESULT)
     return Result(source.file, source.text)
 
 
@@ -114,11 +104,11 @@ def _called(command: str, arguments: Sequence[str]) -> tuple[str, tuple[str, ...
     try:
         printed = CommandRunner().run([str(places.PROGRAMS / "sdsm"), *command.split(), *arguments], TIME_LIMIT_S, notes.append)
     except CommandFailed as error:
-        raise _told(error) from None
+        raise _as_exception(error) from None
     return printed, tuple(notes)
 
 
-def _told(error: CommandFailed) -> BadInput | RunFailed:
+def _as_exception(error: CommandFailed) -> BadInput | RunFailed:
     return BadInput(error.said) if error.status == BAD_INPUT else RunFailed(error.said or str(error))
 
 

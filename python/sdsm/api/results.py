@@ -14,6 +14,7 @@ from sdsm.base import run_result
 from sdsm.base.output_file import write_output
 from sdsm.compare import comparison, table
 from sdsm.explain import explanation, words
+from sdsm.explain.memory import FIGURES
 from sdsm.readers.text import Text
 
 
@@ -131,31 +132,21 @@ class Explanation:
     @cached_property
     def memory(self) -> pd.DataFrame:
         """A row for each array, the costliest first; `line` is where it was allocated."""
-        rows = [{"array": one.title, "line": str(one.line or "")} | _plain(one) for one in self.found.arrays]
-        return pd.DataFrame(rows, columns=["array", "line", *_MEMORY])
+        rows = [
+            (one.title, str(one.line or ""), *(getattr(one, name) for name in FIGURES)) for one in self.found.arrays
+        ]
+        return pd.DataFrame(rows, columns=["array", "line", *FIGURES])
 
     @cached_property
     def alternatives(self) -> pd.DataFrame:
         """The other points that were simulated; time_s is missing where that failed."""
-        rows = [
-            {"what": one.alternative.what, "is_choice": one.alternative.is_choice, "time_s": one.time_s, "gain": one.gain}
-            | {"extrapolated": one.is_extrapolated, "why_not": one.why}
-            for one in self.found.outcomes
-        ]
-        return pd.DataFrame(rows, columns=["what", "is_choice", "time_s", "gain", "extrapolated", "why_not"])
+        columns = ["what", "is_choice", "time_s", "gain", "extrapolated", "why_not"]
+        ways = ((one.alternative, one) for one in self.found.outcomes)
+        rows = [(way.what, way.is_choice, one.time_s, one.gain, one.is_extrapolated, one.why) for way, one in ways]
+        return pd.DataFrame(rows, columns=columns)
 
     def __str__(self) -> str:
         return words.text(self.found)
-
-
-_MEMORY = (
-    "pages", "placement", "cost_s", "shared_s", "away_s", "faults", "fetches", "diffs", "written_by_one", "written_apart",
-    "written_together",
-)  # fmt: skip
-
-
-def _plain(array: Any) -> dict[str, Any]:
-    return {name: getattr(array, name) for name in _MEMORY}
 
 
 @dataclass(frozen=True)

@@ -37,9 +37,8 @@ class Parser(argparse.ArgumentParser):
     """Reports a wrong command line in one line, with the command whose --help explains more, as the other commands do."""
 
     def __init__(self, prog: str, description: str, epilog: str) -> None:
-        super().__init__(
-            prog=prog, description=description, epilog=epilog, formatter_class=argparse.RawDescriptionHelpFormatter
-        )
+        as_written = argparse.RawDescriptionHelpFormatter
+        super().__init__(prog=prog, description=description, epilog=epilog, formatter_class=as_written)
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Options may stand between files."""

@@ -51,14 +51,14 @@ def _words(program: Path) -> list[str]:
     return [sys.executable, str(program)] if is_python else [str(program)]
 
 
-def _told(program: Path, option: str) -> list[str]:
+def _printed(program: Path, option: str) -> list[str]:
     done = subprocess.run([*_words(program), option], stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
     return done.stdout.splitlines()
 
 
 def _described(found: str | Path) -> str:
     """The first sentence-like line of --help: neither the usage (which may begin with the command itself) nor what continues it."""
-    lines = description(found).splitlines() if isinstance(found, str) else _told(found, "--help")
+    lines = description(found).splitlines() if isinstance(found, str) else _printed(found, "--help")
     return next((line for line in lines if not re.match(r"(?i)usage|sdsm |[ \t\[(-]|$", line)), "")
 
 
@@ -69,7 +69,9 @@ def overview() -> str:
 def version() -> str:
     """Behind the first line, the simulator tells of SimGrid and the formats."""
     simulator = commands().get("simulate")
-    return "\n".join([f"sdsm {places.version()}", *(_told(simulator, "--version")[1:] if isinstance(simulator, Path) else ())])
+    return "\n".join(
+        [f"sdsm {places.version()}", *(_printed(simulator, "--version")[1:] if isinstance(simulator, Path) else ())]
+    )
 
 
 def _become(name: str, arguments: Sequence[str]) -> int:

@@ -25,11 +25,8 @@ class Progress:
         self._stream = stream if stream is not None else sys.stderr
         self._steps = steps
         self._done = 0
-        self._bar = (
-            tqdm(total=steps, file=self._stream, unit="run", ncols=_columns(self._stream), smoothing=0.1)
-            if self._stream.isatty()
-            else None
-        )
+        look = {"unit": "run", "ncols": _columns(self._stream), "smoothing": 0.1}
+        self._bar = tqdm(total=steps, file=self._stream, **look) if self._stream.isatty() else None
 
     def __enter__(self) -> Progress:
         return self

@@ -40,17 +40,12 @@ def _rows(table: str, folder: Path) -> list[Row]:
     for line, row in enumerate(rows, start=2):
         row.place = f"{path}:{line}"
         if None in row or None in row.values():
-            raise PublishedDataError(
-                f"{path}:{line}: the number of fields differs from the header's. Correct the line."
-            )
+            raise PublishedDataError(f"{row.place}: the number of fields differs from the header's. Correct the line.")
         if row.get("use") not in USES:
-            raise PublishedDataError(
-                f"{path}:{line}: use is {row.get('use')!r}, expected one of {', '.join(USES)}. Correct the line."
-            )
+            expected = f"use is {row.get('use')!r}, expected one of {', '.join(USES)}"
+            raise PublishedDataError(f"{row.place}: {expected}. Correct the line.")
         if not row.get("source"):
-            raise PublishedDataError(
-                f"{path}:{line}: no source. Give the key of a publication of calibration/README.md."
-            )
+            raise PublishedDataError(f"{row.place}: no source. Give the key of a publication of calibration/README.md.")
     return rows
 
 
@@ -98,8 +93,5 @@ def _matching(table: str, folder: Path, use: str | None, wanted: dict[str, objec
     for column in wanted:
         if rows and column not in rows[0]:
             raise PublishedDataError(f"{folder / table}.csv: no column {column}; it has {', '.join(rows[0])}.")
-    return [
-        row
-        for row in rows
-        if (use is None or row["use"] == use) and all(row[name] == str(value) for name, value in wanted.items())
-    ]
+    all_wanted = wanted | ({} if use is None else {"use": use})
+    return [row for row in rows if all(row[name] == str(value) for name, value in all_wanted.items())]

@@ -5,16 +5,17 @@ All commands read them here. Fields that this version does not know are passed o
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
-from typing import Any, NoReturn, TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import msgspec
 
+from sdsm.base.children import CommandFailed
 from sdsm.base.result_types import Input, Native, Replay, Run, Simulation, Thread
-from sdsm.readers.text import Text
+from sdsm.readers.text import ReadError, Text
 
-__all__ = ["Input", "Native", "Replay", "Run", "Simulation", "Thread", "read", "why_extrapolated"]
+__all__ = ["Input", "Native", "Replay", "Run", "Simulation", "Thread"]
+__all__ += ["mean_account_s", "printed", "read", "why_extrapolated"]
 
 FORMAT = 1
 #: An account's terms are exact inside the simulator; their decimal forms may each be off in the last digit.
@@ -55,50 +56,48 @@ def read(source: Text, *accepted: type[_Document]) -> _Document:
         source.refuse(1, f"no JSON object. {advice}")
     kind = document.get("kind")
     if not isinstance(kind, str) or kind not in kinds:
-        _refuse(source, f"kind {_shown(kind)} is not {' or '.join(map(repr, kinds))}. {advice}", "kind")
+        source.refuse_at(f"kind {_shown(kind)} is not {' or '.join(map(repr, kinds))}. {advice}", "kind")
     if document.get("format") != FORMAT or isinstance(document["format"], bool):
-        _refuse(source, f"format {_shown(document.get('format'))} is not {FORMAT}. Use a newer sdsm", "format")
-    try:
-        found = msgspec.convert(document, kinds[kind])
-    except msgspec.ValidationError as error:
-        _refuse_invalid(source, str(error))
+        source.refuse_at(f"format {_shown(document.get('format'))} is not {FORMAT}. Use a newer sdsm", "format")
+    found = source.typed(kinds[kind])
     if isinstance(found, Run):
         _check(source, found)
     return found
+
+
+def printed(text: str, kind: type[_Document], by: str = "sdsm simulate") -> _Document:
+    """Reads what a command printed as JSON. Raises CommandFailed where it is no such result."""
+    try:
+        return read(Text(f"{by}'s JSON", text), kind)
+    except ReadError as error:
+        raise CommandFailed(str(error)) from None
+
+
+def mean_account_s(threads: Sequence[Thread]) -> dict[str, float]:
+    """Mean over threads of each term, s, in the order of first appearance; they sum to the makespan."""
+    accounts = [thread.account_s() for thread in threads]
+    terms = dict.fromkeys(term for one in accounts for term in one)
+    return {term: sum(one.get(term, 0.0) for one in accounts) / len(accounts) for term in terms}
 
 
 def _check(source: Text, run: Run) -> None:
     for threads, path in ((run.threads, ("threads",)), (run.whole_run.threads, ("whole_run", "threads"))):
         if len(threads) != run.nodes * run.threads_per_node:
             product = run.nodes * run.threads_per_node
-            what = f"{len(threads)} threads, but nodes x threads_per_node is {product}. Correct or leave out the file"
-            _refuse(source, what, *path)
+            source.damaged_at(f"{len(threads)} threads, but nodes x threads_per_node is {product}", *path)
     if isinstance(run, Native):
         times = [one.makespan_s for one in run.runs]
         if (run.min_s, run.max_s) != (min(times), max(times)) or not run.min_s <= run.median_s <= run.max_s:
-            _refuse(source, "min_s, median_s and max_s are not those of the runs. Correct or leave out the file", "min_s")
+            source.damaged_at("min_s, median_s and max_s are not those of the runs", "min_s")
     elif isinstance(run, Simulation):
         for thread in run.threads:
             total_s = sum(thread.account_s().values())
             if not abs(total_s - run.makespan_s) <= ACCOUNT_TOLERANCE_S:
                 what = f"thread {thread.id}'s times sum to {total_s:.6f} s, but the makespan is {run.makespan_s:.6f} s"
-                _refuse(source, f"{what}. Correct or leave out the file", "makespan_s")
+                source.damaged_at(what, "makespan_s")
         if run.uncertainty and run.uncertainty.low_5_percent_s > run.uncertainty.high_95_percent_s:
-            what = "the band's low end is above its high end. Correct or leave out the file"
-            _refuse(source, what, "uncertainty", "low_5_percent_s")
+            source.damaged_at("the band's low end is above its high end", "uncertainty", "low_5_percent_s")
 
 
 def _shown(value: Any) -> str:
     return repr(str(value)[:40])
-
-
-def _refuse(source: Text, what: str, *path: str | int) -> NoReturn:
-    source.refuse(source.json_line(*path), what)
-
-
-def _refuse_invalid(source: Text, message: str) -> NoReturn:
-    """Raises the error for msgspec's `message`, such as "Expected `int`, got `str` - at `$.threads[1].barriers`"."""
-    what, _, where = message.partition(" - at `$")
-    path = [int(step) if step.isdigit() else step for step in re.findall(r"\w+", where)]
-    name = ".".join(map(str, path))
-    _refuse(source, f"{name}{': ' if name else ''}{what}. Give the file as it was written", *path)

@@ -88,15 +88,8 @@ class Tracer:
         self._record(run).unlink(missing_ok=True)
         trace.unlink(missing_ok=True)
         made_from = origin(run, self._build)
-        command = [
-            str(self._build / "sdsm"),
-            "trace",
-            *("-n", str(run.threads)),
-            *("-o", str(trace)),
-            "--",
-            str(program_path(self._build, run.program)),
-            *run.arguments,
-        ]
+        command = [str(self._build / "sdsm"), "trace", "-n", str(run.threads), "-o", str(trace)]
+        command += ["--", str(program_path(self._build, run.program)), *run.arguments]
         try:
             self._runner.run(command, self._time_limit_s)
             record = {"origin": made_from, "trace_sha256": sha256(trace)}

@@ -8,8 +8,9 @@ simulator would with either shape: that shows how far to trust the model.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from sdsm.base import costs
 from sdsm.calibrate.estimates import Estimate, line
@@ -59,8 +60,7 @@ class Choice:
 def _asked(
     shape: str, message: Message, barriers: Mapping[Layout, float], layouts: Sequence[Layout]
 ) -> tuple[costs.Barrier, ...]:
-    message_us = {"wire": message.wire, "link": message.link, "processor": message.processor}
-    return costs.barriers(shape, message_us, barriers, layouts)
+    return costs.barriers(shape, asdict(message), barriers, layouts)
 
 
 def extrapolated_us(shape: str, layout: Layout, message: Message, barriers: Mapping[Layout, float]) -> float:
@@ -85,17 +85,11 @@ def choose(barriers: Mapping[Layout, Estimate], message: Message) -> Choice:
     of the n residuals and of the measurements' own relative standard errors, below which no difference means anything.
     """
     values = {layout: estimate.value for layout, estimate in barriers.items()}
-    counts: dict[int, set[int]] = {}
-    for layout in barriers:
-        if layout.nodes > 1:
-            counts.setdefault(layout.threads_per_node, set()).add(layout.nodes)
-    usable = [
-        layout
-        for layout in sorted(barriers)
-        if layout.nodes > 1 and len(counts[layout.threads_per_node]) >= LEAST_NODE_COUNTS
-    ]
+    several = sorted(layout for layout in barriers if layout.nodes > 1)
+    counts = Counter(layout.threads_per_node for layout in several)
+    usable = [layout for layout in several if counts[layout.threads_per_node] >= LEAST_NODE_COUNTS]
     if not usable:
-        most = max((len(nodes) for nodes in counts.values()), default=0)
+        most = max(counts.values(), default=0)
         how = f"{most} numbers of nodes were measured, of {LEAST_NODE_COUNTS} that it takes to tell a tree from it"
         return Choice("flat", "assumed", how)
     if message.processor < 0 or any(values[layout] <= 0 for layout in usable):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import functools
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -32,7 +34,7 @@ from sdsm.platform import platform_check
 from sdsm.platform.platform_file import parse, properties
 from sdsm.readers import Reading
 from sdsm.readers.measurement import Measurement
-from sdsm.readers.text import NAME_AN_OUTPUT, unreadable
+from sdsm.readers.text import load_input
 
 DESCRIPTION = """\
 Make a platform file from benchmark outputs, and check that the simulator gives them back.
@@ -72,38 +74,30 @@ def fraction(text: str) -> float:
 
 
 def parser() -> argparse.ArgumentParser:
-    p = Parser(
-        prog="sdsm calibrate",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-    )
+    p = Parser("sdsm calibrate", DESCRIPTION, EPILOG)
     p.add_argument("files", nargs="+", metavar="FILE", help=f"benchmark outputs; or {p3_score.NAME}")
     p.add_argument(
         "--base", type=platform_name, default=PLATFORMS / "one-machine.xml", metavar="NETWORK",
         help="platform file with hosts, links, routes and, where no file measures it, the network (default: one-machine.xml)",
     )  # fmt: skip
-    p.add_argument(
-        "-o", "--output", type=file_name, metavar="PLATFORM", help="platform file to write (default: stdout, for p3-score)"
-    )
+    written = "platform file to write (default: stdout, for p3-score)"
+    p.add_argument("-o", "--output", type=file_name, metavar="PLATFORM", help=written)
     p.add_argument("--report", type=file_name, metavar="FILE", help="everything as JSON; - prints it")
-    p.add_argument(
-        "--plot", type=file_name, metavar="FOLDER", help="measured and simulated overlaid (calibration.svg, calibration-network.svg, .png)"
-    )
+    overlaid = "measured and simulated overlaid (calibration.svg, calibration-network.svg, .png)"
+    p.add_argument("--plot", type=file_name, metavar="FOLDER", help=overlaid)
     p.add_argument(
         "--layout", type=with_reason(layout), action="append", default=[], metavar="NxT",
-        help="layout of files that tell none, and of EPCC runs with as many threads (default: one thread per node)",
+        help="layout of EPCC runs with as many threads (default: one thread per node)",
     )  # fmt: skip
-    p.add_argument(
-        "--hold-out", type=fraction, metavar="FRACTION", help="leave out this part of all samples, and score on it"
-    )
+    left_out = "leave out this part of all samples, and score on it"
+    p.add_argument("--hold-out", type=fraction, metavar="FRACTION", help=left_out)
     p.add_argument(
         "--oversubscribed", action="store_true",
         help="take faults and messages of layouts with more threads than processors, too, though their times are too long",
     )  # fmt: skip
     p.add_argument("--seed", type=whole(0, 10**18), default=1, metavar="N", help="of the choice of what is left out (default: 1)")
-    p.add_argument(
-        "--published", type=file_name, default=FOLDER, metavar="FOLDER", help="tables for p3-score (calibration/published)"
-    )
+    published = "tables for p3-score (calibration/published)"
+    p.add_argument("--published", type=file_name, default=FOLDER, metavar="FOLDER", help=published)
     p.add_argument("--build", type=file_name, default=PROGRAMS, help="folder of the built commands (default: this sdsm's)")
     return p
 
@@ -132,12 +126,8 @@ def _published(options: argparse.Namespace) -> int:
         write_output(options.output, made.text)
         print(text)
     if options.report is not None:
-        tables = {
-            source.rpartition(" [")[0]: "published table"
-            for p in made.parameters
-            for source in p.sources
-            if " [" in source
-        }
+        sources = (source for p in made.parameters for source in p.sources)
+        tables = {source.rpartition(" [")[0]: "published table" for source in sources if " [" in source}
         print_or_write(options.report, json_text(report.document(None, made.parameters, None, tables, [], None, None, [])))
     return 0
 
@@ -170,10 +160,7 @@ def _read(names: Sequence[str]) -> list[Reading]:
     found: list[Reading] = []
     by_content: dict[object, str] = {}
     for name in names:
-        try:
-            found.append(readers.read(name))
-        except OSError as error:
-            raise BadInput(f"{name}: {unreadable(error, NAME_AN_OUTPUT)}") from None
+        found.append(readers.read_text(load_input(name)))
         for content in _contents(found[-1]):
             if content in by_content:
                 other = by_content[content]
@@ -207,31 +194,17 @@ def _measured(options: argparse.Namespace) -> int:
     fitted = _fitted(options, root, network, data)
     text, notes = platform(root, options.base.name, fitted, network, options.files)
     notes = [*fitted.notes, *notes]
-    if not any(p.kind != "assumed" for p in fitted.parameters if p.name.startswith(("fault.", "message."))):
-        notes.append(
-            f"no page fault and no message was measured: all of theirs are {options.base.name}'s. Measure them on the cluster (sdsm microbench)"
-        )
+    if all(p.kind == "assumed" for p in fitted.parameters if p.name.startswith(("fault.", "message."))):
+        why = f"no page fault and no message was measured: all of theirs are {options.base.name}'s"
+        notes.append(f"{why}. Measure them on the cluster (sdsm microbench)")
     for note in notes:
         say(note)
 
-    runner = CommandRunner()
-    with tempfile.TemporaryDirectory(prefix="sdsm-calibrate-") as folder:
-        trial = Path(folder) / "platform.xml"
-        trial.write_text(text, encoding="utf-8")
-        build = options.build.resolve()
-        try:
-            platform_check.check(build, trial, runner)
-        except BadInput as error:
-            raise BadInput(
-                f"{options.base}: the network and hosts of this file and what was measured contradict each other, or its own "
-                f"properties: {error} Correct the file, or name another by --base"
-            ) from None
+    contradiction = "the network and hosts of this file and what was measured contradict each other, or its own "
+    with _checked(options, text, f"{contradiction}properties: ") as replay:
         write_output(options.output, text)
-        simulated = gate.replay(build, trial, runner, fitted.curves)
-        flow = {}
-        if fitted.curves:
-            only = ("--network", "simgrid", "--only", "network")
-            flow = gate.replay(build, trial, runner, fitted.curves, only)
+        simulated = replay(fitted.curves)
+        flow = replay(fitted.curves, ("--network", "simgrid", "--only", "network")) if fitted.curves else {}
     rows = gate.rows(fitted.checks, simulated)
     score = None if held is None else hold_out.score(fitted, held, network, properties(root), simulated)
     jitter = fitting.jitter(data, fitted.network, fitted.value("local-part.home-share"))
@@ -270,8 +243,9 @@ def _fitted(options: argparse.Namespace, root: Element, network: Network, data: 
         except fitting.CalibrationError:
             raise error from None
         note = (
-            f"{', '.join(latency.sources)}: the least round trip, which was taken under load, is longer than a measured barrier or lock allows, "
-            f"so it is left out, and the links' latency is {options.base.name}'s. A latency test (osu_latency, NetPIPE) would tell it"
+            f"{', '.join(latency.sources)}: the least round trip, which was taken under load, is longer than a "
+            f"measured barrier or lock allows, so it is left out, and the links' latency is {options.base.name}'s. "
+            "A latency test (osu_latency, NetPIPE) would tell it"
         )
         return replace(kept, notes=(*kept.notes, note))
 
@@ -285,15 +259,26 @@ def _as_on_reference(options: argparse.Namespace, root: Element, network: Networ
     of_trial = fitting.trial_of(fitted, TRIAL_US)
     if of_trial == fitted:
         return fitted
+    with _checked(options, platform(root, options.base.name, of_trial, network, options.files)[0]) as replay:
+        return fitting.as_on_reference(fitted, of_trial, replay())
+
+
+@contextlib.contextmanager
+def _checked(
+    options: argparse.Namespace, text: str, contradiction: str = ""
+) -> Iterator[Callable[..., dict[str, float]]]:
+    """Yields `sdsm replay` of a platform file of that text, which takes the pieces of curves and further words. Raises
+    BadInput if `sdsm check` refuses the file."""
     runner, build = CommandRunner(), options.build.resolve()
     with tempfile.TemporaryDirectory(prefix="sdsm-calibrate-") as folder:
         trial = Path(folder) / "platform.xml"
-        trial.write_text(platform(root, options.base.name, of_trial, network, options.files)[0], encoding="utf-8")
+        trial.write_text(text, encoding="utf-8")
         try:
             platform_check.check(build, trial, runner)
         except BadInput as error:
-            raise BadInput(f"{options.base}: {error} Correct the file, or name another by --base") from None
-        return fitting.as_on_reference(fitted, of_trial, gate.replay(build, trial, runner))
+            advice = "Correct the file, or name another by --base"
+            raise BadInput(f"{options.base}: {contradiction}{error} {advice}") from None
+        yield functools.partial(gate.replay, build, trial, runner)
 
 
 def _tell(

@@ -1,7 +1,5 @@
 """What a barrier costs a process for each home page that it wrote, from the times of Laplace implementation 4.
 
-    python3 -m sdsm.calibrate.dirty_page
-
 No published table holds this cost (the page is re-protected and its write notice processed), but the times of
 Laplace [WR-opt] cannot be had without it. Implementation 4 is the plainest program that shows it: block-placed grids,
 one barrier per iteration, each thread writing only pages of its own and reading one row of each neighbour. Per
@@ -24,12 +22,11 @@ both equations, so they weigh equally in time (and the one with more pages weigh
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sdsm.base.published import FOLDER, PublishedDataError, calibration_value
+from sdsm.base.published import FOLDER, calibration_value
 
 GRID_POINTS_PER_SIDE = 1024
 ITERATIONS = 100
@@ -47,22 +44,12 @@ class IterationWork:
     pages_read: int
 
 
-def iteration_work(grid_points_per_side: int, threads: int, thread: int) -> IterationWork:
+def iteration_work(threads: int, thread: int) -> IterationWork:
     """Work of `thread` (0-based): rows are shared in equal blocks, and the first and the last row are not written.
-
-    Raises ValueError if the rows do not divide evenly among the threads or a row is no whole number of pages: then
-    threads share pages, and the counts are not those of this formula.
-    """
-    n = grid_points_per_side
-    if threads < 2 or n % threads:
-        raise ValueError(f"{n} rows cannot be shared equally by {threads} threads, which the formula needs (2 or more)")
-    if n * POINT_BYTES % PAGE_BYTES:
-        raise ValueError(f"a row of {n} points of {POINT_BYTES} bytes is no whole number of {PAGE_BYTES}-byte pages")
-    if not 0 <= thread < threads:
-        raise ValueError(f"thread {thread} is not one of 0..{threads - 1}")
-    row_pages = n * POINT_BYTES // PAGE_BYTES
+    threads: of THREAD_COUNTS, which divide the rows evenly."""
+    row_pages = GRID_POINTS_PER_SIDE * POINT_BYTES // PAGE_BYTES
     edges = (thread == 0) + (thread == threads - 1)
-    rows = n // threads - edges
+    rows = GRID_POINTS_PER_SIDE // threads - edges
     return IterationWork(interior_rows=rows, pages_written=rows * row_pages, pages_read=(2 - edges) * row_pages)
 
 
@@ -104,26 +91,18 @@ class Equation:
         return self.rounding_us / self.work.pages_written
 
 
-def equation(
-    threads: int,
-    measured_s: float,
-    rounding_s: float,
-    barrier_us: float,
-    costs: PublishedCosts,
-    grid_points_per_side: int = GRID_POINTS_PER_SIDE,
-    iterations: int = ITERATIONS,
-) -> Equation:
-    """The equation of the slowest thread: the one whose published terms sum to most. Raises as iteration_work does."""
-    sequential_us = costs.sequential_time_s / iterations * 1e6
+def equation(threads: int, measured_s: float, rounding_s: float, barrier_us: float, costs: PublishedCosts) -> Equation:
+    """The equation of the slowest thread: the one whose published terms sum to most."""
+    sequential_us = costs.sequential_time_s / ITERATIONS * 1e6
 
     def terms(thread: int) -> Equation:
-        work = iteration_work(grid_points_per_side, threads, thread)
+        work = iteration_work(threads, thread)
         return Equation(
             threads=threads,
             work=work,
-            measured_us=measured_s / iterations * 1e6,
-            rounding_us=rounding_s / iterations * 1e6,
-            compute_us=sequential_us * work.interior_rows / (grid_points_per_side - 2),
+            measured_us=measured_s / ITERATIONS * 1e6,
+            rounding_us=rounding_s / ITERATIONS * 1e6,
+            compute_us=sequential_us * work.interior_rows / (GRID_POINTS_PER_SIDE - 2),
             write_faults_us=costs.write_fault_us * work.pages_written,
             read_faults_us=costs.read_fault_us * work.pages_read,
             barrier_us=barrier_us,
@@ -145,9 +124,8 @@ def least_squares_us(equations: Sequence[Equation]) -> float:
 
 def least_squares_rounding_us(equations: Sequence[Equation]) -> float:
     """Largest effect of all published times' rounding on least_squares_us, us."""
-    return sum(e.work.pages_written * e.rounding_us for e in equations) / sum(
-        e.work.pages_written**2 for e in equations
-    )
+    squares = sum(e.work.pages_written**2 for e in equations)
+    return sum(e.work.pages_written * e.rounding_us for e in equations) / squares
 
 
 def published_equations(folder: Path = FOLDER) -> list[Equation]:
@@ -162,17 +140,11 @@ def published_equations(folder: Path = FOLDER) -> list[Equation]:
     for threads in THREAD_COUNTS:
         layout = {"nodes": threads, "threads_per_node": 1}
         run = {"implementation": 4, **layout, **grid}
-        equations.append(
-            equation(
-                threads,
-                measured_s=calibration_value("laplace_times", "time_s", folder, **run),
-                rounding_s=calibration_value("laplace_times", "time_rounding_s", folder, **run),
-                barrier_us=calibration_value(
-                    "scash_synchronisation", "overhead_us", folder, construct="BARRIER", **layout
-                ),
-                costs=costs,
-            )
+        time_s, rounding_s = (
+            calibration_value("laplace_times", name, folder, **run) for name in ("time_s", "time_rounding_s")
         )
+        barrier_us = calibration_value("scash_synchronisation", "overhead_us", folder, construct="BARRIER", **layout)
+        equations.append(equation(threads, time_s, rounding_s, barrier_us, costs))
     return equations
 
 
@@ -196,26 +168,10 @@ def report(equations: Sequence[Equation]) -> str:
             f"{e.barrier_us:7.0f}  {e.rest_us:8.1f}  {e.work.pages_written:5d}  "
             f"{e.cost_us:5.2f} +-{e.cost_rounding_us:.2f}"
         )
+    used = f"least squares        {least_squares_us(equations):.2f} +-{least_squares_rounding_us(equations):.2f} us"
     lines += [
         "",
         f"mean of the values   {sum(e.cost_us for e in equations) / len(equations):.2f} us",
-        (
-            f"least squares        {least_squares_us(equations):.2f} +-{least_squares_rounding_us(equations):.2f} us"
-            "  (the value used; +- is the rounding of the published times)"
-        ),
+        f"{used}  (the value used; +- is the rounding of the published times)",
     ]
     return "\n".join(lines)
-
-
-def main() -> int:
-    """Prints the fit. Returns the exit status: 0, or 2 if the published tables cannot be used."""
-    try:
-        print(report(published_equations()))
-    except (PublishedDataError, ValueError) as error:
-        print(f"sdsm: {error}", file=sys.stderr)
-        return 2
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

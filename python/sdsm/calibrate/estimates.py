@@ -193,9 +193,8 @@ def line(counts: Sequence[float], xs: Sequence[float], ys: Sequence[float], erro
     misfit = chi2 / freedom if freedom else None
     covariance = np.linalg.inv(a.T @ a) * max(1.0, misfit or 1.0)
     fixed, per_unit = (float(c) for c in fit.x)
-    return Line(
-        fixed, per_unit, math.sqrt(covariance[0, 0]), math.sqrt(covariance[1, 1]), float(covariance[0, 1]), chi2, misfit
-    )
+    errors = (math.sqrt(covariance[0, 0]), math.sqrt(covariance[1, 1]))
+    return Line(fixed, per_unit, *errors, float(covariance[0, 1]), chi2, misfit)
 
 
 @dataclass(frozen=True, slots=True)

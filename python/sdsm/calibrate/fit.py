@@ -203,11 +203,9 @@ class Fit:
 
 
 def collect(readings: Sequence[Reading], layouts: Sequence[Layout] = (), oversubscribed: bool = False) -> Data:
-    """`layouts`: for files without one; an EPCC run of P threads gets the one with P threads, else Px1. oversubscribed:
-    whether layouts of more threads than the machine has processors count for costs that do not depend on the layout.
-
-    Raises CalibrationError for a file of samples whose layout is not known.
-    """
+    """`layouts`: an EPCC run of P threads gets the one with P threads, else Px1. oversubscribed: whether layouts of
+    more threads than the machine has processors count for costs that do not depend on the layout. Raises
+    CalibrationError."""
     batches: list[Batch] = []
     services: list[Service] = []
     system: list[Batch] = []
@@ -224,16 +222,14 @@ def collect(readings: Sequence[Reading], layouts: Sequence[Layout] = (), oversub
                 if m.quantity.startswith("system."):
                     system.append(Batch(m.quantity, Layout(1, 1), m.in_unit("us"), str(m.place)))
                     continue
-                layout, rounds, burst = _layout(m, layouts, reading.file), int(m.keys.get("rounds", 1)), int(m.keys.get("burst", OLD_BURST))
+                layout, rounds, burst = _layout(m), int(m.keys.get("rounds", 1)), int(m.keys.get("burst", OLD_BURST))
                 batches.append(Batch(m.quantity, layout, m.in_unit("us"), str(m.place), None, rounds, burst))
             elif m.quantity in ("pages served", "page service"):
-                served.setdefault(_layout(m, layouts, reading.file), {})[m.quantity] = m
+                served.setdefault(_layout(m), {})[m.quantity] = m
         for layout, parts in served.items():
             if len(parts) == 2 and parts["pages served"].values[0] > 0:
-                place = str(parts["page service"].place)
-                services.append(
-                    Service(layout, int(parts["pages served"].values[0]), parts["page service"].in_unit("s")[0], place)
-                )
+                service, pages = parts["page service"], int(parts["pages served"].values[0])
+                services.append(Service(layout, pages, service.in_unit("s")[0], str(service.place)))
         if not oversubscribed and (why := _oversubscribed(reading, batches[batches_before:])):
             count = _processors(reading)
             left_out.append(why)
@@ -247,10 +243,9 @@ def collect(readings: Sequence[Reading], layouts: Sequence[Layout] = (), oversub
             for one in sorted({b.layout for b in overheads} - set(layouts))
             if one.nodes > 1
         ]
+        of_network = ("message time, one way", "latency, one way", "bandwidth", "round-trip")
         on_network = any(
-            m.quantity in ("message time, one way", "latency, one way", "bandwidth")
-            or m.quantity.startswith("round-trip")
-            for m in reading.measurements
+            m.quantity in of_network[:3] or m.quantity.startswith("round-trip") for m in reading.measurements
         )
         if not (used or overheads or on_network):
             unused.append(f"{reading.file}: {reading.format} measures nothing that a platform file holds")
@@ -282,14 +277,8 @@ def _oversubscribed(reading: Reading, batches: Sequence[Batch]) -> str:
     return f"{reading.file}: {many}, so only barriers and locks of these count"
 
 
-def _layout(m: Measurement, layouts: Sequence[Layout], file: str) -> Layout:
-    if "nodes" in m.keys:
-        return Layout(int(m.keys["nodes"]), int(m.keys["threads_per_node"]))
-    if len(layouts) != 1:
-        raise CalibrationError(
-            f"{file}: does not say on which layout it ran. Give --layout NODESxTHREADS, or the file that `sdsm microbench -o` wrote"
-        )
-    return layouts[0]
+def _layout(m: Measurement) -> Layout:
+    return Layout(int(m.keys["nodes"]), int(m.keys["threads_per_node"]))
 
 
 def _epcc(reading: Reading, layouts: Sequence[Layout]) -> Iterable[Batch]:
@@ -349,11 +338,8 @@ class Base:
             parameters.append(_assumed(name, value, unit, "not measured: as the base file says"))
         return True
 
-    def layouts(self, prefix: str) -> list[str]:
-        return [name for name in self._given if re.fullmatch(rf"{prefix}\.[0-9]+x[0-9]+", name)]
-
-    def memory_bus(self) -> list[str]:
-        return [name for name in self._given if re.fullmatch(r"memory-bus\.[0-9]+", name)]
+    def names(self, pattern: str) -> list[str]:
+        return [name for name in self._given if re.fullmatch(pattern, name)]
 
 
 def fit(
@@ -374,12 +360,8 @@ def fit(
     rate, latency = networks.fit(data.readings, base)
     is_reference = any(b.quantity in fault_names() or b.quantity.startswith("release.") for b in data.batches)
     unmeasured = base if is_reference or links is None else links
-    network = Network(
-        rate.estimate.value / 8e6 if rate else unmeasured.bandwidth,
-        latency.estimate.value if latency else unmeasured.latency_us,
-        base.links,
-        base.frame,
-    )
+    bandwidth = rate.estimate.value / 8e6 if rate else unmeasured.bandwidth
+    network = Network(bandwidth, latency.estimate.value if latency else unmeasured.latency_us, base.links, base.frame)
     parameters: list[Parameter] = []
     checks: list[Check] = []
     covariance: dict[tuple[str, str], float] = {}
@@ -392,22 +374,18 @@ def fit(
     _further_runs(data, parameters, checks, notes, fallback)
     _atomics(data, parameters, fallback)
     _memory_bus(data, parameters, checks, notes, fallback)
-    if is_reference:
-        _home_share(data, network, _fetch_error(network, rate, latency), parameters, fallback)
-    else:
-        _home_share(data, base, 0.0, parameters, fallback)
+    of_fetch = (network, _fetch_error(network, rate, latency)) if is_reference else (base, 0.0)
+    _home_share(data, *of_fetch, parameters, fallback)
     # If only a network was measured, the processors are the base's; another machine's must not replace them.
-    if not is_reference:
-        fallback.add(["noise.deviation"], parameters)
-        fallback.add(["noise.duration"], parameters)
+    for name in () if is_reference else ("noise.deviation", "noise.duration"):
+        fallback.add([name], parameters)
     _noise(data, parameters)
     for name, found, of_base, unit, scale in (
         ("bandwidth", rate, base.bandwidth_bits / 1e6, "Mbps", 1e-6),
         ("latency", latency, base.latency_us, "us", 1.0),
     ):
         if found is None or not is_reference:
-            how = "as the base file says"
-            parameters.append(_assumed(f"reference.{name}", of_base, unit, how))
+            parameters.append(_assumed(f"reference.{name}", of_base, unit, "as the base file says"))
         if found is not None:
             link = _found(f"link.{name}", found.estimate.times(scale), unit, "fitted", found.how, found.sources)
             extras[link.name] = link
@@ -422,9 +400,8 @@ def fit(
     owner = "reference" if is_reference else "link"
     layouts = tuple(sorted({b.layout for b in data.batches}))
     notes += doubts(parameters)
-    return Fit(
-        tuple(parameters), tuple(checks), covariance, tuple(notes), network, extras, shape, curves, owner, layouts, data.left_out
-    )
+    made = (tuple(parameters), tuple(checks), covariance, tuple(notes))
+    return Fit(*made, network, extras, shape, curves, owner, layouts, data.left_out)
 
 
 def as_on_reference(found: Fit, trial: Fit, simulated: Mapping[str, float]) -> Fit:
@@ -510,9 +487,8 @@ def _faults(data: Data, parameters: list[Parameter], checks: list[Check], base: 
         if not batches:
             batches = found.get(_like(fault), [])
             if not batches:
-                raise CalibrationError(
-                    f"fault {kind} was not measured, nor one that is like it. Measure a layout of several nodes"
-                )
+                why = f"fault {kind} was not measured, nor one that is like it"
+                raise CalibrationError(f"{why}. Measure a layout of several nodes")
             like = pooled([b.estimate for b in batches])
             how = f"as {batches[0].quantity}: not measured (measure a layout of several nodes with two threads each)"
             assumed = _assumed(f"fault.{kind}", like.value, "us", how, _sources(batches))
@@ -522,14 +498,9 @@ def _faults(data: Data, parameters: list[Parameter], checks: list[Check], base: 
 
 
 def _add_measured(
-    name: str,
-    layout: Layout | None,
-    batches: Sequence[Batch],
-    how: str,
-    data: Data,
-    parameters: list[Parameter],
+    name: str, layout: Layout | None, batches: Sequence[Batch], how: str, data: Data, parameters: list[Parameter],
     checks: list[Check],
-) -> None:
+) -> None:  # fmt: skip
     """Adds a parameter, in us, that the batches themselves measured, and the check that the simulator reproduces it."""
     estimate, sources = pooled([b.estimate for b in batches]), _sources(batches)
     parameters.append(_found(name, estimate, "us", "measured", how, sources, data.medians(batches)))
@@ -543,11 +514,8 @@ def _bic(fitted: Line, points: int, parameters: int) -> float:
 def _release_points(data: Data) -> list[Point]:
     """Returns each diff size with its release's time beyond an empty one."""
     empty = {_key(b): b for b in _remote(data, "release.0")}
-    sizes = sorted(
-        int(name.partition(".")[2])
-        for name in {b.quantity for b in data.batches}
-        if name.startswith("release.") and name != "release.0"
-    )
+    names = {b.quantity for b in data.batches if b.quantity.startswith("release.") and b.quantity != "release.0"}
+    sizes = sorted(int(name.partition(".")[2]) for name in names)
     points: list[Point] = []
     for words in sizes:
         parts = [(b, empty[_key(b)]) for b in _remote(data, f"release.{words}") if _key(b) in empty]
@@ -558,13 +526,9 @@ def _release_points(data: Data) -> list[Point]:
 
 
 def _messages(
-    data: Data,
-    parameters: list[Parameter],
-    checks: list[Check],
-    covariance: dict[tuple[str, str], float],
-    notes: list[str],
-    base: Base,
-) -> dict[str, Parameter]:
+    data: Data, parameters: list[Parameter], checks: list[Check], covariance: dict[tuple[str, str], float],
+    notes: list[str], base: Base,
+) -> dict[str, Parameter]:  # fmt: skip
     if not any(b.quantity.startswith("release.") for b in data.batches) and base.add(MESSAGE_COSTS, parameters):
         return {}
     points = _release_points(data)
@@ -607,9 +571,8 @@ def _messages(
     counts = [e.samples for _, e, _ in chosen if e.samples is not None]
     shape = f"{how}, {len(chosen)} sizes"
     if best.misfit is not None and best.misfit > 1:
-        shape += (
-            f", errors times {math.sqrt(best.misfit):.3g}, as the points lie that much further off than their own errors say"
-        )
+        times = f"errors times {math.sqrt(best.misfit):.3g}"
+        shape += f", {times}, as the points lie that much further off than their own errors say"
     by_layout = _lines_by_run(data, chosen, fitted)
     lines = [one for empty_one, of_layout in by_layout if empty_one.rounds > 1 for one in of_layout]
     if len(lines) >= LEAST_LINES:
@@ -617,10 +580,8 @@ def _messages(
         scatter *= growth_of_few(len(lines)) ** 2
         if scatter[0, 0] > best.fixed_error**2:
             # A run's luck moves all of its sizes together, so the line's points are not independent.
-            errors = np.sqrt(np.diag(scatter))
-            best = replace(
-                best, fixed_error=float(errors[0]), per_unit_error=float(errors[1]), covariance=float(scatter[0, 1])
-            )
+            fixed, per_unit = map(float, np.sqrt(np.diag(scatter)))
+            best = replace(best, fixed_error=fixed, per_unit_error=per_unit, covariance=float(scatter[0, 1]))
             shape = f"{how}, {len(chosen)} sizes, errors from the lines of {len(lines)} runs"
     known = all(e.standard_error is not None for _, e, _ in chosen)
     samples = sum(counts) or None
@@ -662,11 +623,10 @@ def _by_layout(data: Data, parameters: list[Parameter], checks: list[Check], not
     for kind in BY_LAYOUT:
         layouts = sorted({b.layout for b in data.batches if b.quantity == kind})
         if not layouts:
-            if base.add(base.layouts(kind), parameters):
+            if base.add(base.names(rf"{kind}\.[0-9]+x[0-9]+"), parameters):
                 continue
-            raise CalibrationError(
-                f"no {kind} was measured. Give the output of `sdsm microbench -o`, or of EPCC's syncbench"
-            )
+            advice = "Give the output of `sdsm microbench -o`, or of EPCC's syncbench"
+            raise CalibrationError(f"no {kind} was measured. {advice}")
         for layout in layouts:
             batches = [b for b in data.batches if b.quantity == kind and b.layout == layout]
             own = [b for b in batches if b.summary is None]
@@ -748,16 +708,12 @@ def _further_runs(data: Data, parameters: list[Parameter], checks: list[Check], 
     if estimate.value <= 0:
         notes.append(f"{name} came out as {estimate.value:.3g} us: nothing is charged")
         return
-    runs = data.runs(
-        (
-            b,
-            [
-                max(one - part * many - (1 - part) * no, 0.0) / count
-                for one, many, no in zip(b.medians, row.medians, none.medians, strict=False)
-            ],
-        )
-        for b, row, none, count, part in parts
-    )
+
+    def by_run(b: Batch, row: Batch, none: Batch, count: int, part: float) -> list[float]:
+        medians = zip(b.medians, row.medians, none.medians, strict=False)
+        return [max(one - part * many - (1 - part) * no, 0.0) / count for one, many, no in medians]
+
+    runs = data.runs((one[0], by_run(*one)) for one in parts)
     how = "barrier with pages apart less one with as many adjacent ones, by run"
     parameters.append(_found(name, estimate, "us", "fitted", how, sources, runs))
     checks.append(Check(name, None, estimate, (name,), sources))
@@ -769,7 +725,7 @@ def _memory_bus(data: Data, parameters: list[Parameter], checks: list[Check], no
     alone = {_key(b): b for b in data.batches if b.quantity == "stream.alone" and b.estimate.value > 0}
     together = [b for b in data.batches if b.quantity == "stream.together" and _key(b) in alone]
     if not together:
-        base.add(base.memory_bus(), parameters)
+        base.add(base.names(r"memory-bus\.[0-9]+"), parameters)
     for threads in sorted({b.layout.threads_per_node for b in together}):
         batches = [b for b in together if b.layout.threads_per_node == threads]
         estimate = pooled([b.estimate.over(alone[_key(b)].estimate) for b in batches])
@@ -777,9 +733,8 @@ def _memory_bus(data: Data, parameters: list[Parameter], checks: list[Check], no
         if estimate.value < 1:
             notes.append(f"{name} came out as {estimate.value:.3g}: threads do not make each other faster, so 1 is taken")
         sources, how = _sources(batches), "stream.together by stream.alone, medians"
-        runs = data.runs(
-            (b, [both / one for both, one in zip(b.medians, alone[_key(b)].medians, strict=False) if one > 0]) for b in batches
-        )
+        medians = ((b, zip(b.medians, alone[_key(b)].medians, strict=False)) for b in batches)
+        runs = data.runs((b, [both / one for both, one in by_run if one > 0]) for b, by_run in medians)
         parameters.append(_found(name, replace(estimate, value=max(estimate.value, 1.0)), "1", "fitted", how, sources, runs))
         checks.append(Check(name, Layout(1, threads), estimate.times(MEMORY_BOUND_US), (name,), sources))
 
@@ -841,7 +796,7 @@ def _home_share(data: Data, network: Network, fetch_error: float, parameters: li
     """Adds the time that a home's computing thread loses by giving a page away, if it was measured: waking the serving
     thread, and the system's part, often take longer than the service itself. Otherwise uses the service time."""
     name = "local-part.home-share"
-    measured = list(_shares_lost(data, network))
+    measured = list(_beside_fetches(data, network, HOME, lambda lost, fetch: lost))
     how = "what a fetch takes from a home that computes"
     if not measured:
         measured = list(_shares_served(data, network))
@@ -859,7 +814,8 @@ def _home_share(data: Data, network: Network, fetch_error: float, parameters: li
     error = None if estimate.standard_error is None else math.hypot(estimate.standard_error, wire)
     found = replace(estimate, value=min(estimate.value, 1.0), standard_error=None if error is None else min(error, 1.0))
     parameters.append(_found(name, found, "1", "fitted", how, [share.source for share in measured]))
-    if waiting := list(_longer_where_home_waits(data, network)):
+    # Extra time of a fetch from a waiting home over one from a computing home, negative if shorter.
+    if waiting := list(_beside_fetches(data, network, WAITING, lambda waits, fetch: waits.minus(fetch))):
         longer = pooled([share.estimate for share in waiting])
         wire = longer.value * fetch_error / statistics.fmean(share.local_us for share in waiting)
         error = None if longer.standard_error is None or found.standard_error is None else math.hypot(longer.standard_error, wire, found.standard_error)
@@ -875,16 +831,6 @@ class _Share(NamedTuple):
     estimate: Estimate
     local_us: float
     source: str
-
-
-def _shares_lost(data: Data, network: Network) -> Iterable[_Share]:
-    return _beside_fetches(data, network, HOME, lambda lost, fetch: lost)
-
-
-def _longer_where_home_waits(data: Data, network: Network) -> Iterable[_Share]:
-    """Extra time of a fetch from a waiting home over one from a computing home, negative if shorter, in parts of its
-    processor time."""
-    return _beside_fetches(data, network, WAITING, lambda waiting, fetch: waiting.minus(fetch))
 
 
 def _beside_fetches(
@@ -951,9 +897,8 @@ def _extras(data: Data, parameters: Sequence[Parameter]) -> dict[str, Parameter]
     by_name = {p.name: p for p in parameters}
     write, read = by_name["fault.WUMR"], by_name["fault.RUMR"]
     if write.kind == read.kind == "measured":
-        difference = Estimate(write.value, write.standard_error, write.samples).minus(
-            Estimate(read.value, read.standard_error, read.samples)
-        )
+        of_write, of_read = (Estimate(one.value, one.standard_error, one.samples) for one in (write, read))
+        difference = of_write.minus(of_read)
         how = "fault.WUMR less fault.RUMR: twin and opening for writing, part of fault.WUMR and fault.WROR"
         extras["twin"] = _found("twin", difference, "us", "fitted", how, write.sources)
     return extras

@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sdsm.base import run_result
-from sdsm.base.children import CommandFailed, CommandRunner
+from sdsm.base.children import CommandRunner
 from sdsm.calibrate.estimates import Estimate
 from sdsm.calibrate.fit import Check
 from sdsm.calibrate.network import Piece
-from sdsm.readers import ReadError
-from sdsm.readers.text import Text
 
 TIME_LIMIT_S = 300.0
 #: Largest difference of simulated from measured, as a part of the latter; two standard errors if that is more.
@@ -49,27 +47,18 @@ def replay(
     build: Path, platform: Path, runner: CommandRunner, pieces: Sequence[Piece] = (), arguments: Sequence[str] = ()
 ) -> dict[str, float]:
     """Returns microseconds of each microbenchmark, by name. pieces: their sizes are re-run. arguments: more for `sdsm
-    replay`.
-
-    Raises CommandFailed.
-    """
+    replay`. Raises CommandFailed."""
     command = [str(build / "sdsm"), "replay", str(platform), *arguments]
     for option, is_one_way in (("--messages", True), ("--streams", False)):
         sizes = {size for piece in pieces if piece.is_one_way == is_one_way for size in piece.sizes}
         if sizes:
             command += [option, ",".join(str(size) for size in sorted(sizes))]
-    text = runner.run([*command, "--json", "-"], TIME_LIMIT_S)
-    try:
-        rows = run_result.read(Text("sdsm replay's JSON", text), run_result.Replay).rows
-    except ReadError as error:
-        raise CommandFailed(str(error)) from None
-    return {row.what: row.simulated_s * 1e6 for row in rows}
+    found = run_result.printed(runner.run([*command, "--json", "-"], TIME_LIMIT_S), run_result.Replay, "sdsm replay")
+    return {row.what: row.simulated_s * 1e6 for row in found.rows}
 
 
 def rows(checks: Sequence[Check], simulated: dict[str, float]) -> list[Row]:
-    return [
-        Row(check.row, check.parameters, check.measured, simulated.get(check.row), check.sources) for check in checks
-    ]
+    return [Row(one.row, one.parameters, one.measured, simulated.get(one.row), one.sources) for one in checks]
 
 
 def failure(row: Row) -> str:

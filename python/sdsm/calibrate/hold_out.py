@@ -73,17 +73,11 @@ def score(
             continue
         errors = (check.measured.standard_error, other.standard_error)
         both = None if None in errors else math.hypot(*(e or 0.0 for e in errors))
-        rows.append(
-            {
-                "name": check.row,
-                "simulated_us": value,
-                "held_out_us": other.value,
-                "standard_error_us": other.standard_error,
-                "samples": other.samples,
-                "relative_error": (value - other.value) / other.value,
-                "within_90_percent_band": None if not both else abs(value - other.value) <= BAND * both,
-            }
-        )
+        row: dict[str, Any] = {"name": check.row, "simulated_us": value, "held_out_us": other.value}
+        row |= {"standard_error_us": other.standard_error, "samples": other.samples}
+        row["relative_error"] = (value - other.value) / other.value
+        row["within_90_percent_band"] = None if not both else abs(value - other.value) <= BAND * both
+        rows.append(row)
     if not rows:
         raise CalibrationError("too little was held out to compare anything. Measure more samples")
     within = [row["within_90_percent_band"] for row in rows if row["within_90_percent_band"] is not None]
@@ -97,9 +91,8 @@ def score(
 def table(value: Mapping[str, Any]) -> str:
     lines = ["", f"{'held out':<26}{'held out, us':>14}{'simulated, us':>15}{'error':>9}"]
     for row in value["rows"]:
-        lines.append(
-            f"{row['name']:<26}{row['held_out_us']:>14.4f}{row['simulated_us']:>15.4f}{row['relative_error']:>9.1%}"
-        )
+        times = f"{row['held_out_us']:>14.4f}{row['simulated_us']:>15.4f}"
+        lines.append(f"{row['name']:<26}{times}{row['relative_error']:>9.1%}")
     lines.append(f"median error {value['median_relative_error']:.1%}")
     if value["within_90_percent_band"] is not None:
         lines.append(f"within the 90 % band of both errors: {value['within_90_percent_band']:.0%}")

@@ -21,6 +21,7 @@ costs and as many nodes as the reports have hosts; --log takes the log's time ou
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -90,11 +91,8 @@ def _cost(hosts: Sequence[Host], time: str, count: str, by_host: bool = True) ->
     if actions == 0:
         return None
     us = 1e3 * sum(host.values[time] for host in hosts) / actions
-    single = [
-        1e3 * host.values[time] / host.values[count]
-        for host in hosts
-        if by_host and host.values[count] >= ENOUGH_ACTIONS
-    ]
+    often = [host.values for host in hosts if by_host and host.values[count] >= ENOUGH_ACTIONS]
+    single = [1e3 * values[time] / values[count] for values in often]
     return Cost(us, int(actions), min(single, default=us), max(single, default=us))
 
 
@@ -103,22 +101,18 @@ def fit(readings: Sequence[Reading]) -> Costs:
     hosts."""
     hosts = [host for reading in readings for host in hosts_of(reading)]
     counts = {len(hosts_of(reading)) for reading in readings}
-    if len(counts) != 1:
-        raise BadInput(
-            "no reports. Name what programs on JIAJIA printed"
-            if not counts
-            else f"reports of {' and '.join(map(str, sorted(counts)))} hosts. Give those of one cluster"
-        )
+    if not counts:
+        raise BadInput("no reports. Name what programs on JIAJIA printed")
+    if len(counts) > 1:
+        raise BadInput(f"reports of {' and '.join(map(str, sorted(counts)))} hosts. Give those of one cluster")
+    synchronised = [host.values for host in hosts if host.values["Barriers"]]
     return Costs(
         hosts=counts.pop(),
         local_fault=_cost(hosts, "SEGV time (local)", "SEGVs (local)"),
         page_request=_cost(hosts, "SEGV time (remote)", "Getp Reqs"),
         make_diff=_cost(hosts, "Encode diff time", "MWdiffs", by_host=False),
         apply_diff=_cost(hosts, "Decode diff time", "MWdiffs"),
-        barrier_at_most_us=min(
-            (1e3 * host.values["Barrier time"] / host.values["Barriers"] for host in hosts if host.values["Barriers"]),
-            default=None,
-        ),
+        barrier_at_most_us=min((1e3 * of["Barrier time"] / of["Barriers"] for of in synchronised), default=None),
     )
 
 
@@ -206,10 +200,9 @@ def main(arguments: Sequence[str], write: Callable[[str], object] = sys.stdout.w
 
 
 def _microseconds(text: str) -> float:
-    try:
-        us = float(text.removesuffix("us")) if text.endswith("us") else -1
-    except ValueError:
-        us = -1
+    us = -1.0
+    with contextlib.suppress(ValueError):
+        us = float(text.removesuffix("us")) if text.endswith("us") else -1.0
     if not 0 <= us < 1e6:
         raise argparse.ArgumentTypeError(f"'{text}' is no time in us. Write 4us")
     return us

@@ -15,22 +15,15 @@ from sdsm.calibrate import barrier_shape
 from sdsm.calibrate.fit import MESSAGE_COSTS, Fit
 from sdsm.calibrate.network import BANDWIDTHS, TIMES_US, Network, quantity
 from sdsm.calibrate.parameters import Parameter
-from sdsm.platform.platform_file import (
-    Blank,
-    Comment,
-    Element,
-    Node,
-    PlatformFileError,
-    prop,
-    properties,
-    text_of,
-    topology,
-)
+from sdsm.platform import platform_file
+from sdsm.platform.platform_file import Blank, Comment, Element, Node, PlatformFileError, prop, properties, text_of
 
 #: Elements with a network's bandwidth and latency, and their names for these.
 LINKS = {"link": {"bandwidth": "bandwidth", "latency": "latency"}, "cluster": {"bandwidth": "bw", "latency": "lat"}}
 #: Properties that a calibration never determines; the base file's are kept.
 KEPT = ("protocol.invalidation", "home.interrupt-delay")
+#: What was measured at most.
+RANGE = ("calibrated.nodes", "calibrated.threads-per-node", "calibrated.diff")
 
 ABOUT = """\
 Costs from benchmark outputs, by sdsm calibrate: each number with its standard error, the number of samples, where it
@@ -57,14 +50,10 @@ def with_unit(parameter: Parameter) -> str:
 def certificate(parameter: Parameter) -> str:
     """One line: error, samples, kind, how, where."""
     unit = "" if parameter.unit == "1" else parameter.unit
-    parts = [f"{parameter.kind}: {parameter.how}"]
-    if parameter.standard_error is not None:
-        parts.append(f"standard error {parameter.standard_error:.3g}{unit}")
-    if parameter.samples is not None:
-        parts.append(f"{parameter.samples} samples")
-    if parameter.sources:
-        parts.append(", ".join(dict.fromkeys(parameter.sources)))
-    return commentable("; ".join(parts))
+    error = "" if parameter.standard_error is None else f"standard error {parameter.standard_error:.3g}{unit}"
+    samples = "" if parameter.samples is None else f"{parameter.samples} samples"
+    parts = (f"{parameter.kind}: {parameter.how}", error, samples, ", ".join(dict.fromkeys(parameter.sources)))
+    return commentable("; ".join(filter(None, parts)))
 
 
 def commentable(text: str) -> str:
@@ -103,18 +92,18 @@ def platform(
         body += [Comment(commentable(f"As in {base}.")), *(prop(name, given[name]) for name in kept), Blank()]
     cores = max((check.layout.threads_per_node for check in fit.checks if check.layout), default=1)
     measured = {name: fit.extras[f"link.{name}"] for name in ("bandwidth", "latency") if f"link.{name}" in fit.extras}
-    raised, untold = False, True
+    raised, is_first = False, True
     all_alike = links_of(root, before)
     others: list[str] = []
-    for node in topology(root):
+    for node in platform_file.topology(root):
         if isinstance(node, Element) and node.name in ("host", "cluster") and _cores(node, base) < cores:
             node = Element(node.name, {**node.attributes, "core": str(cores)})
             raised = True
         if measured and isinstance(node, Element) and node.name in LINKS:
             if _is_like(node, before) or (fit.network_owner == "link" and all_alike is not None):
-                if untold:
+                if is_first:
                     body += [Comment(f"{name}, in place of the base file's: {certificate(one)}") for name, one in measured.items()]
-                    untold = False
+                    is_first = False
                 replaced = {LINKS[node.name][name]: with_unit(one) for name, one in measured.items()}
                 node = Element(node.name, {**node.attributes, **replaced}, node.children)
             else:
@@ -122,13 +111,13 @@ def platform(
         body.append(node)
     if others:
         notes.append(
-            f"the bandwidth and latency of {base}'s {others[0]!r} stay: they are not those of reference.*, and only links with those "
-            "values get the measured network's. If this is the network that was measured, write the same into both, and calibrate again"
+            f"the bandwidth and latency of {base}'s {others[0]!r} stay: they are not those of reference.*, and only "
+            "links with those values get the measured network's. If this is the network that was measured, write the "
+            "same into both, and calibrate again"
         )
     if raised:
-        notes.append(
-            f"hosts have {cores} processors, as layouts with so many threads per node were measured; {base} gives fewer"
-        )
+        why = "as layouts with so many threads per node were measured"
+        notes.append(f"hosts have {cores} processors, {why}; {base} gives fewer")
     zone = root.find("zone")
     attributes = dict(zone.attrib) if zone is not None else {}
     read = [*(f"Read: {source}." for source in sources), *(f"{why}." for why in fit.left_out)]
@@ -169,20 +158,20 @@ def _range(fit: Fit, given: Mapping[str, str]) -> list[Node]:
     The largest diff is that of the points which message.* was fitted to: larger ones that were measured do not fit.
     """
     sizes = [int(check.row.removeprefix("release.")) for check in fit.checks if check.row.startswith("release.")]
-    largest = {
-        "calibrated.nodes": str(max(layout.nodes for layout in fit.layouts)) if fit.layouts else None,
-        "calibrated.threads-per-node": (
-            str(max(layout.threads_per_node for layout in fit.layouts)) if fit.layouts else None
-        ),
-        "calibrated.diff": f"{costs.diff(max(sizes)).bytes}B" if sizes else None,
-    }
-    properties = [prop(name, value) for name, own in largest.items() if (value := own or given.get(name)) is not None]
-    return [Comment("The largest that was measured. Predictions beyond are extrapolated."), *properties, Blank()] if properties else []
+    largest = {name: given[name] for name in RANGE if name in given}
+    if fit.layouts:
+        most = (max(layout.nodes for layout in fit.layouts), max(layout.threads_per_node for layout in fit.layouts))
+        largest |= zip(RANGE, map(str, most))  # noqa: B905  the diff's size is another fit's
+    if sizes:
+        largest[RANGE[2]] = f"{costs.diff(max(sizes)).bytes}B"
+    found = [prop(name, largest[name]) for name in RANGE if name in largest]
+    comment = Comment("The largest that was measured. Predictions beyond are extrapolated.")
+    return [comment, *found, Blank()] if found else []
 
 
 def links_of(root: ElementTree.Element, reference: Network) -> Network | None:
     """Returns the network of a base file's links, if all are alike."""
-    kinds = {_kind(node) for node in topology(root) if isinstance(node, Element) and node.name in LINKS}
+    kinds = {_kind(node) for node in platform_file.topology(root) if isinstance(node, Element) and node.name in LINKS}
     kind = kinds.pop() if len(kinds) == 1 else None
     return None if kind is None or kind[0] <= 0 else replace(reference, bandwidth=kind[0], latency_us=kind[1])
 
@@ -199,9 +188,6 @@ def _kind(link: Element) -> tuple[float, float] | None:
 
 def _is_like(link: Element, network: Network) -> bool:
     """Whether a link is like those that the base measured on; others of a cluster with several kinds stay unchanged."""
-    kind = _kind(link)
-    return (
-        kind is not None
-        and abs(kind[0] - network.bandwidth) <= 1e-9 * network.bandwidth
-        and abs(kind[1] - network.latency_us) <= 1e-9
-    )
+    if (kind := _kind(link)) is None:
+        return False
+    return abs(kind[0] - network.bandwidth) <= 1e-9 * network.bandwidth and abs(kind[1] - network.latency_us) <= 1e-9

@@ -85,10 +85,8 @@ def network_of(root: ElementTree.Element, file: str) -> Network:
         bandwidth = quantity(given["reference.bandwidth"], BANDWIDTHS) / 1e6
         if bandwidth <= 0:
             raise ValueError("reference.bandwidth is 0")
-        sizes = {
-            name: given.get(f"frame.{name}", f"{default}B")
-            for name, default in msgspec.structs.asdict(costs.default_frame()).items()
-        }
+        defaults = msgspec.structs.asdict(costs.default_frame())
+        sizes = {name: given.get(f"frame.{name}", f"{default}B") for name, default in defaults.items()}
         for name, text in sizes.items():
             if not (name == "payload") <= quantity(text, SIZES) <= MOST_FRAME_BYTES:
                 raise ValueError(f"frame.{name} '{text}' is no size of a frame")
@@ -129,7 +127,7 @@ def _by_size(measurements: Sequence[Measurement]) -> tuple[list[float], list[flo
     return [s for s, _ in kept], [t for _, t in kept]
 
 
-def _told(found: Sequence[Segment]) -> str:
+def _described(found: Sequence[Segment]) -> str:
     parts = "; ".join(f"{s.low:.0f} to {s.high:.0f} B: {s.intercept:.4g} us + {s.slope:.4g} us/B" for s in found)
     return f"{len(found)} straight piece{'s' if len(found) > 1 else ''} by BIC ({parts})"
 
@@ -272,9 +270,8 @@ def _pieces(curve: _Curve, network: Network) -> list[Piece]:
 def _scatter(segment: Segment, sizes: Sequence[int], times: Sequence[float]) -> float | None:
     if len(sizes) <= 2:
         return None
-    squares = math.fsum(
-        ((segment.intercept + segment.slope * s) / t - 1) ** 2 for s, t in zip(sizes, times, strict=True)
-    )
+    line = ((segment.intercept + segment.slope * s, t) for s, t in zip(sizes, times, strict=True))
+    squares = math.fsum((fitted / t - 1) ** 2 for fitted, t in line)
     return math.sqrt(squares / (len(sizes) - 2))
 
 
@@ -297,11 +294,11 @@ def fit(readings: Sequence[Reading], network: Network) -> tuple[Fitted | None, F
         if curve is not None and curve.gives_bandwidth is not None:
             found = curve.found[curve.gives_bandwidth]
             of_slope = 8e6 * framing / found.slope
-            how = f"slope of piece {curve.gives_bandwidth + 1} of {_told(curve.found)}"
+            how = f"slope of piece {curve.gives_bandwidth + 1} of {_described(curve.found)}"
             rates.append((Estimate(of_slope, of_slope * found.slope_error / found.slope, found.points), how, curve.source))
         if curve is not None and curve.small:
             first = curve.small[0]
-            how = f"intercept of the messages of one frame, piece 1 of {_told(curve.small)}"
+            how = f"intercept of the messages of one frame, piece 1 of {_described(curve.small)}"
             empty.append((Estimate(first.intercept, first.intercept_error, first.points), how, curve.source))
         intervals = _intervals(reading)
         if intervals:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sdsm.calibrate.estimates import LEAST_POINTS
@@ -39,6 +39,10 @@ class Point:
     simulated: float | None
     allowed: float
     off: float = 0.0
+
+    @property
+    def known(self) -> float:
+        return self.simulated or 0.0
 
     @property
     def passes(self) -> bool:
@@ -70,10 +74,8 @@ class Held:
     @property
     def worst(self) -> Point:
         """The point with the largest error relative to its allowance."""
-        return max(
-            self.points,
-            key=lambda p: math.inf if p.simulated is None else abs(p.simulated + p.off - p.measured) / p.allowed,
-        )
+        unknown = [p for p in self.points if p.simulated is None]
+        return unknown[0] if unknown else max(self.points, key=lambda p: abs(p.known + p.off - p.measured) / p.allowed)
 
     @property
     def range(self) -> str:
@@ -81,9 +83,7 @@ class Held:
         return f"{low} B" if low == high else f"{low} to {high} B"
 
 
-def hold(
-    pieces: Sequence[Piece], owner: str, simulated: Mapping[str, float], flow: Mapping[str, float]
-) -> list[Held]:
+def hold(pieces: Sequence[Piece], owner: str, simulated: Mapping[str, float], flow: Mapping[str, float]) -> list[Held]:
     """owner: `reference` or `link`, whose bandwidth and latency these are. simulated, flow: by `sdsm replay`, us."""
     return [_hold(piece, owner, simulated, flow) for piece in pieces]
 
@@ -101,33 +101,24 @@ def _hold(piece: Piece, owner: str, simulated: Mapping[str, float], flow: Mappin
         return held
     # Least squares in parts of the times, like the fit of the piece's line.
     powers = [1.0 if piece.gives == "bandwidth" else float(p.size) for p in points]
-    residuals = [p.measured - (p.simulated or 0.0) for p in points]
-    weights = [1 / p.measured**2 for p in points]
-    coefficient = math.fsum(w * x * r for w, x, r in zip(weights, powers, residuals, strict=True)) / math.fsum(
-        w * x * x for w, x in zip(weights, powers, strict=True)
-    )
-    shifted = tuple(
-        Point(p.size, p.measured, p.standard_error, p.simulated, p.allowed, coefficient * x)
-        for p, x in zip(points, powers, strict=True)
-    )
+    weighted = [(1 / p.measured**2, x, p.measured - p.known) for p, x in zip(points, powers, strict=True)]
+    coefficient = math.fsum(w * x * r for w, x, r in weighted) / math.fsum(w * x * x for w, x, _ in weighted)
+    shifted = tuple(replace(p, off=coefficient * x) for p, x in zip(points, powers, strict=True))
     if piece.gives == "bandwidth":
-        return Held(piece, parameter, shifted, held.flow, offset_us=coefficient)
-    return Held(piece, parameter, shifted, held.flow, us_per_byte=coefficient)
+        return replace(held, points=shifted, offset_us=coefficient)
+    return replace(held, points=shifted, us_per_byte=coefficient)
 
 
 def failure(held: Held) -> str:
     """Returns one line for a piece that does not pass."""
     if any(p.simulated is None for p in held.points):
-        return (
-            f"{held.piece.source}: the base file's cluster has no two hosts, so {held.parameter} stays unproved. "
-            "Give one with more"
-        )
+        why = f"the base file's cluster has no two hosts, so {held.parameter} stays unproved"
+        return f"{held.piece.source}: {why}. Give one with more"
     p = held.worst
-    simulated = (p.simulated or 0.0) + p.off
     return (
         f"{held.piece.source}: {held.parameter} does not give back {len(held.failures)} of {len(held.points)} times of "
-        f"messages of {held.range} (worst at {p.size} B: {p.measured:.4g} us measured, {simulated:.4g} us simulated, "
-        f"{p.allowed:.3g} us allowed)"
+        f"messages of {held.range} (worst at {p.size} B: {p.measured:.4g} us measured, {p.known + p.off:.4g} us "
+        f"simulated, {p.allowed:.3g} us allowed)"
     )
 
 
@@ -137,17 +128,15 @@ def notes(held: Sequence[Held]) -> list[str]:
     for one in held:
         if one.parameter is None or not one.passes:
             continue
-        what = f"{one.piece.source}: messages of {one.range} take"
-        if one.offset_us:
-            sentences.append(
-                f"{what} {one.offset_us:+.4g} us beside the platform's line, which has the latency of messages of one frame; "
-                f"{one.parameter} is checked by what they take beyond that"
-            )
-        if one.us_per_byte:
-            sentences.append(
-                f"{what} {one.us_per_byte:+.4g} us a byte beside the platform's line, which has the bandwidth of long messages; "
-                f"{one.parameter} is checked by what they take beyond that"
-            )
+        for more, unit, has in (
+            (one.offset_us, "us", "latency of messages of one frame"),
+            (one.us_per_byte, "us a byte", "bandwidth of long messages"),
+        ):  # fmt: skip
+            if more:
+                sentences.append(
+                    f"{one.piece.source}: messages of {one.range} take {more:+.4g} {unit} beside the platform's line, "
+                    f"which has the {has}; {one.parameter} is checked by what they take beyond that"
+                )
     proved = {one.parameter.rpartition(".")[2] for one in held if one.parameter}
     others = [one for one in held if one.parameter is None]
     if others:
@@ -164,41 +153,26 @@ def notes(held: Sequence[Held]) -> list[str]:
 
 def document(held: Sequence[Held]) -> list[dict[str, Any]]:
     """Returns the JSON report's part."""
-    return [
-        {
-            "source": one.piece.source,
-            "is_one_way": one.piece.is_one_way,
-            "parameter": one.parameter,
-            "about": one.piece.about,
-            "offset_us": one.offset_us,
-            "us_per_byte": one.us_per_byte,
-            "passes": one.passes if one.parameter else None,
-            "points": [
-                {
-                    "bytes": p.size,
-                    "measured_us": p.measured,
-                    "standard_error_us": p.standard_error,
-                    "simulated_us": p.simulated,
-                    "simgrid_us": flow,
-                    "allowed_us": p.allowed if one.parameter else None,
-                    "passes": p.passes if one.parameter else None,
-                }
-                for p, flow in zip(one.points, one.flow, strict=True)
-            ],
-        }
-        for one in held
-    ]
+    found = []
+    for one in held:
+        head = {"source": one.piece.source, "is_one_way": one.piece.is_one_way, "parameter": one.parameter}
+        beside = {"about": one.piece.about, "offset_us": one.offset_us, "us_per_byte": one.us_per_byte}
+        points = [_point(p, flow, one.parameter is not None) for p, flow in zip(one.points, one.flow, strict=True)]
+        passes = one.passes if one.parameter else None
+        found.append(head | beside | {"passes": passes, "points": points})
+    return found
+
+
+def _point(p: Point, flow: float | None, is_checked: bool) -> dict[str, Any]:
+    measured = {"bytes": p.size, "measured_us": p.measured, "standard_error_us": p.standard_error}
+    checked = {"allowed_us": p.allowed, "passes": p.passes} if is_checked else {"allowed_us": None, "passes": None}
+    return measured | {"simulated_us": p.simulated, "simgrid_us": flow} | checked
 
 
 def table(held: Sequence[Held]) -> str:
     """Returns the terminal's table: one line for each piece, about its worst point."""
-    lines = [
-        "",
-        (
-            f"{'messages re-run':<26}{'points':>8}{'worst at, B':>13}{'measured, us':>14}{'simulated, us':>15}"
-            f"{'allowed':>11}  proves"
-        ),
-    ]
+    titles = f"{'messages re-run':<26}{'points':>8}{'worst at, B':>13}{'measured, us':>14}{'simulated, us':>15}"
+    lines = ["", f"{titles}{'allowed':>11}  proves"]
     for one in held:
         p = one.worst
         shown = "not re-run" if p.simulated is None else f"{p.simulated + p.off:.4f}"

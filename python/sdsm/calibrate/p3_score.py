@@ -93,8 +93,8 @@ class _Properties:
         value = self.assumptions[key]
         kind = "assumed" if value.basis != "published" else "measured"
         if value.unit != "policy":
-            how = value.basis
-            self.parameters.append(Parameter(name, float(value.text), value.unit, None, None, kind, how, (value.source,)))
+            of_value = (float(value.text), value.unit, None, None, kind, value.basis, (value.source,))
+            self.parameters.append(Parameter(name, *of_value))
         return prop(name, value.with_unit)
 
     def faults(self) -> list[Node]:
@@ -106,10 +106,8 @@ class _Properties:
         sends = calibration_rows(table, self.folder, operation="Send2")
         if len(sends) != 1:
             raise PublishedDataError(f"{self.folder / table}.csv: {len(sends)} calibration rows of Send2, not one.")
-        return [
-            self.published("message.fixed", table, sends[0], "fixed_us", "us"),
-            self.published("message.per-byte", table, sends[0], "per_byte_us", "us/B"),
-        ]
+        parts = (("message.fixed", "fixed_us", "us"), ("message.per-byte", "per_byte_us", "us/B"))
+        return [self.published(name, table, sends[0], column, unit) for name, column, unit in parts]
 
     def by_layout(self, prefix: str, construct: str) -> list[Node]:
         table = "scash_synchronisation"
@@ -120,7 +118,7 @@ class _Properties:
 
     def dirty_home_page(self) -> Node:
         equations = dirty_page.published_equations(self.folder)
-        dirty_us = round(dirty_page.least_squares_us(equations), 2)
+        dirty_us = dirty_page.dirty_home_page_us(self.folder)
         rounding_us = dirty_page.least_squares_rounding_us(equations)
         name = "barrier.dirty-home-page"
         how = "least squares over the times of Laplace implementation 4 (python/sdsm/calibrate/dirty_page.py); error: their rounding"
@@ -134,14 +132,10 @@ def _costs(made: _Properties) -> list[Node]:
     return [
         *_section("Page faults, uncontended, trap to resumed access. Measured, [WR-env].", made.faults()),
         *_section('One diff or control message, end to end and uncontended ("Send2"). Measured, [WR-opt].', made.messages()),
-        *_section(
-            "EPCC overhead of an empty barrier, nodes x threads per node. Measured, [WR-env].",
-            made.by_layout("barrier", "BARRIER"),
-        ),
-        *_section(
-            "EPCC overhead of LOCK/UNLOCK, all threads contending: one hand-off. Measured, [WR-env].",
-            made.by_layout("lock", "LOCK/UNLOCK"),
-        ),
+        *_section("EPCC overhead of an empty barrier, nodes x threads per node. Measured, [WR-env].",
+            made.by_layout("barrier", "BARRIER")),
+        *_section("EPCC overhead of LOCK/UNLOCK, all threads contending: one hand-off. Measured, [WR-env].",
+            made.by_layout("lock", "LOCK/UNLOCK")),
         *_section(
             f"At a barrier, for each home page that its owner wrote. Calibrated from Laplace implementation 4 on {counts}\n"
             "threads, [WR-opt]; python/sdsm/calibrate/dirty_page.py has the formula.",
@@ -150,38 +144,29 @@ def _costs(made: _Properties) -> list[Node]:
     ]
 
 
-def _network(made: _Properties) -> list[Node]:
-    return [
-        *_section(
-            "The share of a local (processor) part that the home or receiver pays. Assumed.",
-            [made.assumed("local-part.home-share", "home_share")],
-        ),
-        *_section(
-            "The idle network on which the above was measured: cable, switch, cable. Bandwidth from [WR-env]; latency of a\n"
-            "cable and its port assumed (what is not wire is in the processor parts).",
-            [
-                made.assumed("reference.bandwidth", "bandwidth"),
-                made.assumed("reference.latency", "cable_latency"),
-                made.assumed("reference.links", "links_between_nodes"),
-            ],
-        ),
-        *_section(
-            "Ethernet frames. Payload inferred from [WR-opt]; the rest IEEE 802.3 plus 40 bytes of headers, assumed.",
-            [made.assumed(f"frame.{part}", f"frame_{part}") for part in ("payload", "overhead", "minimum")],
-        ),
-        *_section(
-            "Copies dropped at a barrier: every one, as the published Laplace times ask for (or: changed).",
-            [made.assumed("protocol.invalidation", "invalidation")],
-        ),
-        *_section(
-            "Atomic operations: each within a lock, as Omni compiles `#pragma omp atomic` (or: home, relaxed).",
-            [made.assumed("protocol.atomics", "atomics")],
-        ),
-        *_section(
-            "An optional effect for which no figure is published: off. Uncalibrated.",
-            [made.assumed("home.interrupt-delay", "interrupt_delay")],
-        ),
-    ]
+#: Properties from assumed/p3-score.csv, by the comment before them; each with its row there.
+_ASSUMED = {
+    "The share of a local (processor) part that the home or receiver pays. Assumed.": {
+        "local-part.home-share": "home_share"
+    },
+    "The idle network on which the above was measured: cable, switch, cable. Bandwidth from [WR-env]; latency of a\n"
+    "cable and its port assumed (what is not wire is in the processor parts).": {
+        "reference.bandwidth": "bandwidth", "reference.latency": "cable_latency",
+        "reference.links": "links_between_nodes",
+    },
+    "Ethernet frames. Payload inferred from [WR-opt]; the rest IEEE 802.3 plus 40 bytes of headers, assumed.": {
+        f"frame.{part}": f"frame_{part}" for part in ("payload", "overhead", "minimum")
+    },
+    "Copies dropped at a barrier: every one, as the published Laplace times ask for (or: changed).": {
+        "protocol.invalidation": "invalidation"
+    },
+    "Atomic operations: each within a lock, as Omni compiles `#pragma omp atomic` (or: home, relaxed).": {
+        "protocol.atomics": "atomics"
+    },
+    "An optional effect for which no figure is published: off. Uncalibrated.": {
+        "home.interrupt-delay": "interrupt_delay"
+    },
+}  # fmt: skip
 
 
 def _platform(folder: Path, assumptions: dict[str, Given]) -> Platform:
@@ -196,7 +181,10 @@ def _platform(folder: Path, assumptions: dict[str, Given]) -> Platform:
         hosts=f"{clock} MHz, one operation a cycle: only ratios of speeds between platforms would use it. Two processors.",
         links="Full-duplex cables to one switch.",
     )
-    body = [*_costs(made), *_network(made), *machine]
+    body = _costs(made)
+    for comment, properties in _ASSUMED.items():
+        body += _section(comment, [made.assumed(name, key) for name, key in properties.items()])
+    body += machine
     return Platform(platform_text(ABOUT.format(clock=clock), NAME, body), tuple(made.parameters))
 
 

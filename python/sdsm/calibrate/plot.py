@@ -8,28 +8,16 @@ from matplotlib.figure import Figure
 
 from sdsm.calibrate.gate import Row
 from sdsm.calibrate.network_gate import Held
-from sdsm.plot.style import (
-    GREEN,
-    GREY,
-    ORANGE,
-    PREDICTED,
-    PUBLISHED,
-    heading,
-    legend_below,
-    light_grid,
-    new_figure,
-)
+from sdsm.plot import style
+from sdsm.plot.style import GREEN, GREY, ORANGE, PREDICTED, PUBLISHED
 
 
 def draw(rows: Sequence[Row], title: str) -> Figure:
     """Draws costs: times, and differences."""
-    figure = new_figure(8.5, 2.0 + 0.26 * len(rows))
-    heading(
-        figure,
-        title,
-        "Left: time, with two standard errors of the measurement. Right: simulated less measured;\n"
-        "the bar is what is allowed, the larger of 2 % and two standard errors.",
-    )
+    figure = style.new_figure(8.5, 2.0 + 0.26 * len(rows))
+    explanation = "Left: time, with two standard errors of the measurement. Right: simulated less measured;\n"
+    explanation += "the bar is what is allowed, the larger of 2 % and two standard errors."
+    style.heading(figure, title, explanation)
     times, differences = figure.subplots(1, 2, sharey=True, width_ratios=(3, 2))
     places = range(len(rows))
     for place, row in zip(places, rows, strict=True):
@@ -41,20 +29,19 @@ def draw(rows: Sequence[Row], title: str) -> Figure:
         scale = 100 / abs(value) if value else 0.0
         differences.barh([place], [2 * row.allowed * scale], left=[-row.allowed * scale], color="#E6E6E6", height=0.6)
         if row.simulated is not None:
-            times.plot(
-                [row.simulated], [place], "x", color=PREDICTED, markersize=6, label="simulated" if place == 0 else None
-            )
+            label = "simulated" if place == 0 else None
+            times.plot([row.simulated], [place], "x", color=PREDICTED, markersize=6, label=label)
             ok = PREDICTED if row.passes else PUBLISHED
             differences.plot([(row.simulated - value) * scale], [place], "o", color=ok, markersize=4)
     times.set_xscale("symlog", linthresh=0.1)
     times.set_xlabel("microseconds")
     times.set_yticks(list(places), [row.name for row in rows])
     times.invert_yaxis()
-    legend_below(times)
+    style.legend_below(times)
     differences.axvline(0, color=GREY, linewidth=0.8)
     differences.set_xlabel("per cent of the measurement")
     for axes in (times, differences):
-        light_grid(axes, "x")
+        style.light_grid(axes, "x")
     return figure
 
 
@@ -62,8 +49,8 @@ def draw_network(held: Sequence[Held], title: str) -> Figure:
     """Draws times over sizes, and differences."""
     measured_in = {"bandwidth": PUBLISHED, "latency": GREEN, None: GREY}
 
-    figure = new_figure(8.5, 6.5)
-    heading(
+    figure = style.new_figure(8.5, 6.5)
+    style.heading(
         figure,
         title,
         "Above: time of a message by size (squares: of each of many sent at once), simulated with either network. Below: queue\n"
@@ -113,7 +100,7 @@ def draw_network(held: Sequence[Held], title: str) -> Figure:
     differences.set_ylabel("per cent of the measurement")
     differences.margins(y=0.15)
     differences.set_xlabel("bytes")
-    legend_below(differences, of=times)
+    style.legend_below(differences, of=times)
     for axes in (times, differences):
-        light_grid(axes)
+        style.light_grid(axes)
     return figure

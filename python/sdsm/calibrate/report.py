@@ -28,30 +28,20 @@ def digest(path: str) -> str | None:
 
 
 def check(row: Row) -> dict[str, Any]:
-    return {
-        "name": row.name,
-        "parameters": list(row.parameters),
-        "measured_us": row.measured.value,
-        "standard_error_us": row.measured.standard_error,
-        "samples": row.measured.samples,
-        "simulated_us": row.simulated,
-        "allowed_us": row.allowed,
-        "passes": row.passes,
-        "sources": list(row.sources),
-    }
+    measured = row.measured
+    head = {"name": row.name, "parameters": list(row.parameters), "measured_us": measured.value}
+    known = {"standard_error_us": measured.standard_error, "samples": measured.samples}
+    simulated = {"simulated_us": row.simulated, "allowed_us": row.allowed, "passes": row.passes}
+    return head | known | simulated | {"sources": list(row.sources)}
 
 
 def shape(choice: Choice) -> dict[str, Any]:
     """left_out: each layout beside each shape's prediction from the others."""
-    return {
-        "shape": choice.shape,
-        "kind": choice.kind,
-        "how": choice.how,
-        "left_out": [
-            {"layout": str(one.layout), "measured_us": one.measured, "predicted_us": dict(one.predicted)}
-            for one in choice.left_out
-        ],
-    }
+    left_out = [
+        {"layout": str(one.layout), "measured_us": one.measured, "predicted_us": dict(one.predicted)}
+        for one in choice.left_out
+    ]
+    return {"shape": choice.shape, "kind": choice.kind, "how": choice.how, "left_out": left_out}
 
 
 def document(
@@ -67,6 +57,7 @@ def document(
 ) -> dict[str, Any]:
     """files: by name, their format. network: the gate's messages by size."""
     passes = all(row.passes for row in gate) and all(one.passes for one in network)
+    rows = {"passes": passes, "rows": [check(row) for row in gate], "network": network_gate.document(network)}
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -77,13 +68,7 @@ def document(
         "not_in_the_platform_file": [asdict(p) for p in (fit.extras if fit else {}).values()],
         "jitter": jitter,
         "barrier_shape": None if fit is None else shape(fit.barrier_shape),
-        "gate": {
-            "passes": passes,
-            "rows": [check(row) for row in gate],
-            "network": network_gate.document(network),
-        }
-        if gate or network
-        else None,
+        "gate": rows if gate or network else None,
         "hold_out": held_out,
         "notes": list(notes),
     }
@@ -94,19 +79,15 @@ def table(parameters: Sequence[Parameter], gate: Sequence[Row]) -> str:
     lines = [f"{'parameter':<26}{'value':>14} {'unit':<6}{'standard error':>15}{'samples':>9}  is"]
     for p in parameters:
         error = "" if p.standard_error is None else f"{p.standard_error:.3g}"
-        lines.append(
-            f"{p.name:<26}{plain(p.value):>14} {p.unit if p.unit != '1' else '':<6}{error:>15}{p.samples or '':>9}  {p.kind}"
-        )
+        unit = p.unit if p.unit != "1" else ""
+        lines.append(f"{p.name:<26}{plain(p.value):>14} {unit:<6}{error:>15}{p.samples or '':>9}  {p.kind}")
     if gate:
-        lines += [
-            "",
-            f"{'re-run in the simulator':<26}{'measured, us':>14}{'simulated, us':>15}{'difference':>12}{'allowed':>11}",
-        ]
+        titles = f"{'re-run in the simulator':<26}{'measured, us':>14}{'simulated, us':>15}{'difference':>12}"
+        lines += ["", f"{titles}{'allowed':>11}"]
         for row in gate:
             shown = f"{row.simulated:.4f}" if row.simulated is not None else "not re-run"
             difference = f"{row.difference:+.4f}" if row.difference is not None else ""
             mark = "" if row.passes else "  FAILS"
-            lines.append(
-                f"{row.name:<26}{row.measured.value:>14.4f}{shown:>15}{difference:>12}{row.allowed:>11.4f}{mark}"
-            )
+            cells = f"{row.measured.value:>14.4f}{shown:>15}{difference:>12}{row.allowed:>11.4f}"
+            lines.append(f"{row.name:<26}{cells}{mark}")
     return "\n".join(lines)

@@ -91,28 +91,16 @@ def _rows(of_results: Sequence[tuple[tuple[str, float], ...]]) -> tuple[Row, ...
 
 def document(comparison: Comparison) -> dict[str, object]:
     """Returns the document of `sdsm compare --json`."""
-    return {
-        "format": FORMAT,
-        "kind": "comparison",
-        "reference": comparison.results[0].result.file,
-        "results": [
-            {
-                "file": one.result.file,
-                "what": one.result.kind,
-                "program": one.result.program,
-                "nodes": one.result.nodes,
-                "threads_per_node": one.result.threads_per_node,
-                "settings": dict(one.result.settings),
-                "samples": one.time.samples,
-                "time_s": one.time.time_s,
-                "low_s": one.time.low_s,
-                "high_s": one.time.high_s,
-                "difference": one.difference,
-                "is_beyond": one.is_beyond,
-                "extrapolated": list(one.result.extrapolated),
-                "account_s": {row.name: row.values[number] for row in comparison.accounts},
-                "counts": {row.name: row.values[number] for row in comparison.counts},
-            }
-            for number, one in enumerate(comparison.results)
-        ],
-    }
+    results = []
+    for number, one in enumerate(comparison.results):
+        found: dict[str, object] = {"file": one.result.file, "what": one.result.kind}
+        found |= {name: getattr(one.result, name) for name in ("program", "nodes", "threads_per_node")}
+        found["settings"] = dict(one.result.settings)
+        found |= {name: getattr(one.time, name) for name in ("samples", "time_s", "low_s", "high_s")}
+        found |= {"difference": one.difference, "is_beyond": one.is_beyond}
+        found["extrapolated"] = list(one.result.extrapolated)
+        found["account_s"] = {row.name: row.values[number] for row in comparison.accounts}
+        found["counts"] = {row.name: row.values[number] for row in comparison.counts}
+        results.append(found)
+    head = {"format": FORMAT, "kind": "comparison", "reference": comparison.results[0].result.file}
+    return head | {"results": results}

@@ -27,9 +27,8 @@ def draw(comparison: Comparison) -> Figure:
         begun = [start + value for start, value in zip(begun, values, strict=True)]
     for at, one in zip(places, results, strict=True):
         axes.plot([one.time.low_s, one.time.high_s], [at, at], color=style.INK, marker="|", linewidth=1)
-    axes.set_yticks(list(places), [style.short(f"[{i}] {Path(one.result.file).name}") for i, one in enumerate(results, start=1)])
-    for label in axes.get_yticklabels():
-        label.set_parse_math(False)
+    names = (style.short(f"[{i}] {Path(one.result.file).name}") for i, one in enumerate(results, start=1))
+    style.name_places(axes, "y", places, names)
     axes.set_xlabel("seconds")
     axes.set_xlim(left=0)
     style.light_grid(axes, "x")

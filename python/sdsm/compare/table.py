@@ -7,8 +7,7 @@ import io
 from collections.abc import Sequence
 
 from sdsm.base.run_result import why_extrapolated
-from sdsm.compare.comparison import Compared, Comparison, Row
-from sdsm.plot.series import Point
+from sdsm.compare.comparison import Comparison, Row
 
 #: Name of the account's term.
 COMPUTING = "compute"
@@ -18,9 +17,8 @@ OTHER_WORK = 2.0
 
 def text(comparison: Comparison) -> str:
     """Returns the verdict, times, settings that differ, the account, and counts that differ."""
-    return "\n".join(
-        [verdict(comparison), "", *_times(comparison), *_settings(comparison), *_accounts(comparison), *_counts(comparison)]
-    )
+    parts = (_times, _settings, _accounts, _counts)
+    return "\n".join([verdict(comparison), "", *(line for part in parts for line in part(comparison))])
 
 
 def verdict(comparison: Comparison) -> str:
@@ -143,14 +141,11 @@ def csv_text(comparison: Comparison) -> str:
     rows: list[tuple[object, ...]] = [("file", "figure", "unit", "value", "reference")]
     first = comparison.results[0].time
     for number, one in enumerate(comparison.results):
-        for name, value, reference in _own(one, first):
-            rows.append((one.result.file, name, "s", value, reference))
+        for name in ("time_s", "low_s", "high_s"):
+            rows.append((one.result.file, name, "s", getattr(one.time, name), getattr(first, name)))
         for unit, table in (("s", comparison.accounts), ("1", comparison.counts)):
             rows += [(one.result.file, row.name, unit, row.values[number], row.values[0]) for row in table]
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows(rows)
     return out.getvalue()
 
-
-def _own(one: Compared, first: Point) -> list[tuple[str, float, float]]:
-    return [(name, getattr(one.time, name), getattr(first, name)) for name in ("time_s", "low_s", "high_s")]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from sdsm.base.command_line import BadInput, Parser, command, file_name, say, with_reason
@@ -58,42 +59,31 @@ def words(text: str) -> str:
 
 
 def parser() -> argparse.ArgumentParser:
-    p = Parser(
-        prog="sdsm epcc", description=DESCRIPTION, epilog=EPILOG
-    )
+    p = Parser(prog="sdsm epcc", description=DESCRIPTION, epilog=EPILOG)
     p.add_argument("files", nargs="+", metavar="FILE", help="outputs of the benchmarks; - is standard input")
     out = p.add_argument_group("results (without any of these: tables on the terminal)")
     out.add_argument("-o", "--output", type=file_name, metavar="FOLDER", help="everything below, in one folder")
-    out.add_argument(
-        "--html", type=file_name, metavar="FILE", help="one page with tables and plots that needs no other file"
-    )
-    out.add_argument("--csv", type=file_name, metavar="FILE", help="a row per result; - prints it")
-    out.add_argument("--json", type=file_name, metavar="FILE", help="the same as JSON; - prints it")
-    out.add_argument("--plots", type=file_name, metavar="FOLDER", help="the plots as SVG and PNG")
+    for option, metavar, text in (
+        ("--html", "FILE", "one page with tables and plots that needs no other file"),
+        ("--csv", "FILE", "a row per result; - prints it"),
+        ("--json", "FILE", "the same as JSON; - prints it"),
+        ("--plots", "FOLDER", "the plots as SVG and PNG"),
+    ):
+        out.add_argument(option, type=file_name, metavar=metavar, help=text)
     how = p.add_argument_group("how")
-    how.add_argument(
-        "--unit", choices=("us", "cycles"), help="unit of all times (default: cycles with --clock, else us)"
-    )
-    how.add_argument(
-        "--by",
-        choices=("auto", "threads", "chunk", "array-size"),
-        default="auto",
-        help="what overhead is plotted against (default: chunk or array size where a directive has one, else threads)",
-    )
-    how.add_argument(
-        "--predicted",
-        type=file_name,
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="an output that `sdsm simulate --output` wrote: shown beside the measured ones; may be given several times",
-    )
+    units = "unit of all times (default: cycles with --clock, else us)"
+    how.add_argument("--unit", choices=("us", "cycles"), help=units)
+    against = "what overhead is plotted against (default: chunk or array size where a directive has one, else threads)"
+    how.add_argument("--by", choices=("auto", "threads", "chunk", "array-size"), default="auto", help=against)
+    beside = "an output that `sdsm simulate --output` wrote: shown beside the measured ones; may be given several times"
+    how.add_argument("--predicted", type=file_name, action="append", default=[], metavar="FILE", help=beside)
     how.add_argument("--apart", action="store_true", help="put together runs of one file only, to compare files")
-    untold = p.add_argument_group("what the outputs do not say")
-    untold.add_argument("--platform", type=words, metavar="TEXT", help="the machine")
-    untold.add_argument("--os", type=words, metavar="TEXT", help="its operating system")
-    untold.add_argument("--compiler", type=words, metavar="TEXT", help="the compiler, with its options")
-    untold.add_argument("--clock", type=with_reason(clock), metavar="FREQUENCY", help="the processor's clock, such as 500MHz")
+    unsaid = p.add_argument_group("what the outputs do not say")
+    unsaid.add_argument("--platform", type=words, metavar="TEXT", help="the machine")
+    unsaid.add_argument("--os", type=words, metavar="TEXT", help="its operating system")
+    unsaid.add_argument("--compiler", type=words, metavar="TEXT", help="the compiler, with its options")
+    frequency = "the processor's clock, such as 500MHz"
+    unsaid.add_argument("--clock", type=with_reason(clock), metavar="FREQUENCY", help=frequency)
     return p
 
 
@@ -110,9 +100,8 @@ def read_files(names: list[str]) -> tuple[dict[str, list[Run]], list[str]]:
         if source.file in files or (name != "-" and _same_file(name, files)):
             raise ReadError(source.file, 1, "named twice: its runs would count twice. Name it once")
         if source.text in seen:
-            warnings.append(
-                f"{source.file}: the same text as {seen[source.text]}, so its runs count twice. Leave one out"
-            )
+            twice = f"the same text as {seen[source.text]}, so its runs count twice"
+            warnings.append(f"{source.file}: {twice}. Leave one out")
         seen[source.text] = source.file
         files[source.file], more = _runs(source)
         warnings += more
@@ -149,10 +138,7 @@ def main(arguments: list[str] | None = None) -> int:
         tables(collection, unit)  # so that a missing clock is reported before anything is written
     except ValueError as error:
         raise BadInput(str(error)) from None
-    all_warnings = (*warnings, *collection.warnings)
-    collection = Collection(
-        collection.groups, collection.environments, collection.files, tuple(dict.fromkeys(all_warnings))
-    )
+    collection = replace(collection, warnings=tuple(dict.fromkeys((*warnings, *collection.warnings))))
     for warning in collection.warnings:
         say(warning)
     return write(options, collection, unit)
@@ -161,10 +147,8 @@ def main(arguments: list[str] | None = None) -> int:
 def name_files(options: argparse.Namespace) -> None:
     """Sets the files that --output FOLDER means."""
     if options.output is not None:
-        options.html = options.html or options.output / "index.html"
-        options.csv = options.csv or options.output / "epcc.csv"
-        options.json = options.json or options.output / "epcc.json"
-        options.plots = options.plots or options.output
+        for name, file in (("html", "index.html"), ("csv", "epcc.csv"), ("json", "epcc.json"), ("plots", "")):
+            setattr(options, name, getattr(options, name) or options.output / file)
 
 
 def write(options: argparse.Namespace, collection: Collection, unit: str) -> int:

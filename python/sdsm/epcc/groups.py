@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import statistics
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -90,15 +91,12 @@ def collect(
     members: dict[Key, list[tuple[str, Run, Block]]] = {}
     warnings: list[str] = []
     for file, runs in files.items():
-        kept_as = file if apart else ""
-        if predicted:
-            kept_as = PREDICTED if file in predicted else MEASURED
+        kept_as = (PREDICTED if file in predicted else MEASURED) if predicted else file if apart else ""
         for run in runs:
             environment = replace(_environment(file, run, given, warnings), file=kept_as)
             if run.threads is None:
-                raise ReadError(
-                    file, run.line, "a run without banner: its number of threads is not known. Give the whole output"
-                )
+                why = "a run without banner: its number of threads is not known. Give the whole output"
+                raise ReadError(file, run.line, why)
             for block in run.blocks:
                 kind, size = block.size or ("", 0)
                 name = block.name if block.is_reference else block.directive
@@ -107,9 +105,8 @@ def collect(
     warnings += _settings_that_differ(members.values())
     groups = tuple(_group(key, blocks) for key, blocks in members.items())
     environments = tuple(dict.fromkeys(key.environment for key in members))
-    return Collection(
-        groups, environments, tuple((file, len(runs)) for file, runs in files.items()), tuple(dict.fromkeys(warnings))
-    )
+    counts = tuple((file, len(runs)) for file, runs in files.items())
+    return Collection(groups, environments, counts, tuple(dict.fromkeys(warnings)))
 
 
 def _environment(file: str, run: Run, given: Mapping[str, str], warnings: list[str]) -> Environment:
@@ -117,16 +114,14 @@ def _environment(file: str, run: Run, given: Mapping[str, str], warnings: list[s
     for name in ENVIRONMENT:
         in_file, by_option = run.environment.get(name, ""), given.get(name, "")
         if in_file and by_option and _plain(name, in_file) != _plain(name, by_option):
-            raise ReadError(
-                file, run.line, f"the file says {name} {in_file!r}, the option {by_option!r}. Take one of them back"
-            )
+            why = f"the file says {name} {in_file!r}, the option {by_option!r}. Take one of them back"
+            raise ReadError(file, run.line, why)
         values[name] = in_file or by_option
     assumed = run.setting("assumed clock")
     if not values["clock"] and isinstance(assumed, (int, float)):
         values["clock"] = f"{assumed:g} MHz"
-        warnings.append(
-            f"{file}:{run.line}: the clock, {assumed:g} MHz, is what schedbench was built to assume. --clock corrects"
-        )
+        built = f"the clock, {assumed:g} MHz, is what schedbench was built to assume"
+        warnings.append(f"{file}:{run.line}: {built}. --clock corrects")
     if values["clock"]:
         try:
             megahertz(values["clock"])
@@ -137,11 +132,8 @@ def _environment(file: str, run: Run, given: Mapping[str, str], warnings: list[s
 
 
 def _plain(name: str, text: str) -> object:
-    if name == "clock":
-        try:
-            return megahertz(text)
-        except ValueError:
-            return text
+    with contextlib.suppress(ValueError):
+        return megahertz(text) if name == "clock" else text
     return text
 
 
@@ -152,9 +144,8 @@ def _settings_that_differ(pooled: Iterable[Sequence[tuple[str, Run, Block]]]) ->
             values = {run.setting(name): f"{file}:{run.line}" for file, run, _ in blocks}
             if len(values) > 1:
                 listed = ", ".join(f"{value} ({place})" for value, place in values.items())
-                warnings.append(
-                    f"runs are put together that differ in {name}: {listed}. Give them apart unless that is meant"
-                )
+                differ = f"runs are put together that differ in {name}: {listed}"
+                warnings.append(f"{differ}. Give them apart unless that is meant")
     return warnings
 
 

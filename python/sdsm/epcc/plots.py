@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sdsm.epcc.groups import Collection, Environment, Group
 from sdsm.epcc.tables import UNIT_SIGNS, factor
+from sdsm.plot import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 AXES = {"threads": "threads", "chunk": "chunk size (iterations)", "array_size": "array size (elements)"}
 COLUMNS = 3
+COLOURS = (style.BLUE, style.VERMILION, style.GREEN, style.PURPLE, style.ORANGE, style.SKY, style.INK, style.GREY)
+MARKERS = "os^Dv<>p"
+EXPLANATION = "Mean over all samples of all runs; bars, where there are several runs: SD over the runs"
 
 
 @dataclass(frozen=True)
@@ -32,9 +35,7 @@ class Plot:
     @cached_property
     def svg(self) -> bytes:
         """The figure as SVG, the same bytes from the same data."""
-        drawing = io.BytesIO()
-        self.figure.savefig(drawing, format="svg", facecolor="white", metadata={"Date": None, "Creator": None})
-        return drawing.getvalue()
+        return style.drawing(self.figure, "svg")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,28 +102,24 @@ def _panels(groups: Sequence[Group], axis: str, unit: str, labels: Mapping[Envir
     for group in groups:
         key = group.key
         by = factor(key.environment, unit)
-        parts = []
-        if axis != "threads":
-            parts.append(f"{key.threads} thread{'s' if key.threads > 1 else ''}")
-        elif key.size_kind:
-            parts.append(f"{key.size_kind.replace('_', ' ')} {key.size}")
-        if labels[key.environment]:
-            parts.append(labels[key.environment])
+        size = f"{key.size_kind.replace('_', ' ')} {key.size}" if key.size_kind else ""
+        label = ", ".join(filter(None, (size if axis == "threads" else _threads(key.threads), labels[key.environment])))
         name = key.directive if key.occurrence == 1 else f"{key.directive} (no. {key.occurrence})"
         assert group.overhead is not None
-        point = _Point(
-            key.threads if axis == "threads" else key.size, group.overhead * by, (group.overhead_sd_runs or 0.0) * by
-        )
-        panels.setdefault(name, {}).setdefault(", ".join(parts), []).append(point)
+        x = key.threads if axis == "threads" else key.size
+        point = _Point(x, group.overhead * by, (group.overhead_sd_runs or 0.0) * by)
+        panels.setdefault(name, {}).setdefault(label, []).append(point)
     for lines in panels.values():
         for points in lines.values():
             points.sort(key=lambda point: point.x)
     return panels
 
 
-def _against(panels: dict[str, _Lines], axis: str, unit: str) -> tuple[str, Figure]:
-    from sdsm.plot import style
+def _threads(count: int) -> str:
+    return f"{count} thread{'s' if count > 1 else ''}"
 
+
+def _against(panels: dict[str, _Lines], axis: str, unit: str) -> tuple[str, Figure]:
     columns = min(COLUMNS, len(panels))
     rows = math.ceil(len(panels) / columns)
     most_lines = max(len(lines) for lines in panels.values())
@@ -143,30 +140,16 @@ def _against(panels: dict[str, _Lines], axis: str, unit: str) -> tuple[str, Figu
         axes.set_visible(False)
     against = AXES[axis].partition(" (")[0]
     title = f"overhead against {'number of threads' if axis == 'threads' else against}"
-    style.heading(
-        figure,
-        title.capitalize(),
-        "Mean over all samples of all runs; bars, where there are several runs: SD over the runs",
-    )
+    style.heading(figure, title.capitalize(), EXPLANATION)
     return title, figure
 
 
 def _line(axes: Axes, points: Sequence[_Point], label: str, index: int) -> None:
-    from sdsm.plot import style
-
-    colours = (style.BLUE, style.VERMILION, style.GREEN, style.PURPLE, style.ORANGE, style.SKY, style.INK, style.GREY)
-    bars = [point.spread for point in points]
-    axes.errorbar(
-        [point.x for point in points],
-        [point.overhead for point in points],
-        yerr=bars if any(bars) else None,
-        label=label,
-        color=colours[index % len(colours)],
-        marker="os^Dv<>p"[(index + index // len(colours)) % 8],  # another pairing when the colours begin again
-        markersize=3.5,
-        linewidth=1.2,
-        capsize=2.0,
-    )
+    bars, overheads = [point.spread for point in points], [point.overhead for point in points]
+    marker = MARKERS[(index + index // len(COLOURS)) % len(MARKERS)]  # another pairing when the colours begin again
+    look: dict[str, Any] = {"color": COLOURS[index % len(COLOURS)], "marker": marker, "markersize": 3.5}
+    xs = [point.x for point in points]
+    axes.errorbar(xs, overheads, yerr=bars if any(bars) else None, label=label, linewidth=1.2, capsize=2.0, **look)
 
 
 def _scale(axes: Axes, lines: _Lines, axis: str) -> None:
@@ -188,27 +171,17 @@ def _scale(axes: Axes, lines: _Lines, axis: str) -> None:
 
 
 def _side_by_side(panels: dict[str, _Lines], axis: str, unit: str, x: int) -> tuple[str, Figure]:
-    from sdsm.plot import style
-
     names = list(panels)
     labels = list(dict.fromkeys(label for lines in panels.values() for label in lines))
     figure = style.new_figure(7.2, 0.26 * len(names) * max(1.0, 0.6 * len(labels)) + 1.5 + 0.15 * len(labels))
     axes = figure.subplots()
-    colours = (style.BLUE, style.VERMILION, style.GREEN, style.PURPLE, style.ORANGE, style.SKY, style.INK, style.GREY)
     for index, label in enumerate(labels):
         shift = (index - (len(labels) - 1) / 2) * min(0.25, 0.8 / len(labels))
         rows = [(row + shift, panels[name][label][0]) for row, name in enumerate(names) if label in panels[name]]
-        bars = [point.spread for _, point in rows]
-        axes.errorbar(
-            [point.overhead for _, point in rows],
-            [row for row, _ in rows],
-            xerr=bars if any(bars) else None,
-            fmt="os^Dv<>p"[index % 8],
-            color=colours[index % len(colours)],
-            label=label,
-            markersize=4.0,
-            capsize=2.0,
-        )
+        bars, overheads = [point.spread for _, point in rows], [point.overhead for _, point in rows]
+        look: dict[str, Any] = {"color": COLOURS[index % len(COLOURS)], "fmt": MARKERS[index % len(MARKERS)]}
+        look |= {"label": label, "markersize": 4.0, "capsize": 2.0}
+        axes.errorbar(overheads, [row for row, _ in rows], xerr=bars if any(bars) else None, **look)
     axes.set_yticks(range(len(names)), names)
     axes.invert_yaxis()
     _scale_side_by_side(axes, [point for lines in panels.values() for points in lines.values() for point in points])
@@ -216,25 +189,14 @@ def _side_by_side(panels: dict[str, _Lines], axis: str, unit: str, x: int) -> tu
     style.light_grid(axes, "x")
     if labels != [""]:
         style.legend_below(axes, fontsize=7)
-    what = {
-        "threads": f"{x} thread{'s' if x > 1 else ''}",
-        "chunk": f"chunk size {x}",
-        "array_size": f"array size {x}",
-    }[axis]
-    title = f"overhead, {what}"
-    style.heading(
-        figure,
-        title.capitalize(),
-        "Mean over all samples of all runs; bars, where there are several runs: SD over the runs",
-    )
+    title = f"overhead, {_threads(x) if axis == 'threads' else AXES[axis].partition(' (')[0] + f' {x}'}"
+    style.heading(figure, title.capitalize(), EXPLANATION)
     return title, figure
 
 
 def _scale_side_by_side(axes: Axes, points: Sequence[_Point]) -> None:
     """Scales linearly around 0 and logarithmically beyond: some values are about zero or negative, others a thousand times as
     large."""
-    from sdsm.plot import style
-
     lowest = min(point.overhead - point.spread for point in points)
     highest = max(point.overhead + point.spread for point in points)
     if lowest > 0:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import astuple, dataclass, fields
 from typing import Any
 
 from sdsm.base.output_file import aligned, csv_text, json_text
@@ -52,29 +52,19 @@ def factor(environment: Environment, unit: str) -> float:
     return environment.clock_mhz
 
 
+def vars_of(one: Any) -> dict[str, Any]:
+    """vars() of a dataclass with slots."""
+    return {field.name: getattr(one, field.name) for field in fields(one)}
+
+
 def row(group: Group, unit: str) -> dict[str, Cell]:
     """One group's figures by column name, without unit in the names. Raises ValueError as factor does."""
     by = factor(group.key.environment, unit)
-    times = {
-        "time": group.time.mean,
-        "time_half_width": group.time_half_width,
-        "overhead": group.overhead,
-        "overhead_half_width": group.overhead_half_width,
-        "sd_samples": group.time.sd_samples,
-        "sd_runs": group.time.sd_runs,
-        "sd_largest": group.time.sd_largest,
-        "minimum": group.time.minimum,
-        "maximum": group.time.maximum,
-        "median_overhead": group.median_overhead,
-        "overhead_sd_runs": group.overhead_sd_runs,
-    }
+    of_group = vars_of(group) | vars_of(group.time)
+    names = (*(name for _, name in TIMES[1:]), *MORE_TIMES)
+    times = {"time": group.time.mean} | {name: of_group[name] for name in names}
     figures: dict[str, Cell] = {name: None if value is None else value * by for name, value in times.items()}
-    return figures | {
-        "label": group.key.label,
-        "outliers": group.time.outliers,
-        "runs": group.time.runs,
-        "samples": group.time.samples,
-    }
+    return figures | {"label": group.key.label} | {name: of_group[name] for _, name in COUNTS}
 
 
 def tables(collection: Collection, unit: str) -> list[Table]:
@@ -92,9 +82,7 @@ def tables(collection: Collection, unit: str) -> list[Table]:
 
 
 def describe(environment: Environment) -> str:
-    parts = [environment.file, environment.platform, environment.os, environment.compiler, environment.clock]
-    parts.append(environment.suite)
-    return ", ".join(text for text in parts if text)
+    return ", ".join(filter(None, (environment.file, *astuple(environment)[:-1])))
 
 
 def shown(value: Cell, unit: str) -> str:
@@ -155,16 +143,10 @@ def records(collection: Collection, unit: str) -> list[dict[str, Cell]]:
     for group in collection.groups:
         figures = row(group, unit)
         key = group.key
-        record: dict[str, Cell] = {name: getattr(key.environment, name) or None for name in asdict(key.environment)}
-        record |= {
-            "threads": key.threads,
-            "program": key.program,
-            "directive": key.directive,
-            "occurrence": key.occurrence,
-            "reference": int(key.is_reference),
-            "chunk": key.size if key.size_kind == "chunk" else None,
-            "array_size": key.size if key.size_kind == "array_size" else None,
-        }
+        record: dict[str, Cell] = {name: getattr(key.environment, name) or None for name in vars_of(key.environment)}
+        record |= {name: getattr(key, name) for name in ("threads", "program", "directive", "occurrence")}
+        record["reference"] = int(key.is_reference)
+        record |= {kind: key.size if key.size_kind == kind else None for kind in ("chunk", "array_size")}
         for name in (*(name for _, name in TIMES), *MORE_TIMES):
             figure = figures[name]
             record[f"{name}_{unit}"] = round(figure, MACHINE_DECIMALS) if isinstance(figure, float) else figure
@@ -180,12 +162,7 @@ def as_csv(collection: Collection, unit: str) -> str:
 
 def as_json(collection: Collection, unit: str) -> str:
     """Returns {"format": 1, "kind": "epcc", "unit", "files", "warnings", "results": records}; null: not known."""
-    document: dict[str, Any] = {
-        "format": 1,
-        "kind": "epcc",
-        "unit": unit,
-        "files": [{"path": file, "runs": runs} for file, runs in collection.files],
-        "warnings": list(collection.warnings),
-        "results": records(collection, unit),
-    }
+    document: dict[str, Any] = {"format": 1, "kind": "epcc", "unit": unit}
+    document["files"] = [{"path": file, "runs": runs} for file, runs in collection.files]
+    document |= {"warnings": list(collection.warnings), "results": records(collection, unit)}
     return json_text(document)

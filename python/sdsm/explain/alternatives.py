@@ -146,10 +146,5 @@ def together(point: Point, one: Alternative, other: Alternative) -> Alternative 
         return None
     both = point
     for name, value in (first | second).items():
-        if name == "layout":
-            both = replace(both, layout=value)
-        elif name == "placement":
-            both = replace(both, placement=value)
-        else:
-            both = both.having(name, value)
+        both = both.having(name, value) if name.startswith("--") else replace(both, **{name: value})
     return Alternative(f"{one.what}, and {other.what}", both, True, "".join(mendings))

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import msgspec
+
 from sdsm.base import run_result
 from sdsm.base.children import CommandFailed, CommandRunner
 from sdsm.base.costs import faults as kinds_of_faults
@@ -20,10 +22,8 @@ from sdsm.explain.alternatives import (
     together,
 )
 from sdsm.explain.locks import Lock
-from sdsm.explain.memory import Array, arrays, known_of, locks_of, parse_info
+from sdsm.explain.memory import FIGURES, Array, arrays, known_of, locks_of, parse_info
 from sdsm.explain.start import TIME_LIMIT_S, Started, own_command
-from sdsm.readers import ReadError
-from sdsm.readers.text import Text
 
 FORMAT = 1
 #: Choices are tried together if each gains so much, at most so many; a pair gets a line if it again gains as much.
@@ -95,11 +95,8 @@ class Explanation:
 
     def best(self) -> Outcome | None:
         """The choice with the largest gain, at least 5 %; an extrapolated one only if the point itself is extrapolated, too."""
-        is_known = [not one.is_extrapolated or bool(self.result.extrapolated) for one in self.outcomes]
-        choices = [
-            one for one, known in zip(self.outcomes, is_known, strict=True) if one.alternative.is_choice and one.gain >= 1.05 and known
-        ]
-        return choices[0] if choices else None
+        known = (one for one in self.outcomes if self.result.extrapolated or not one.is_extrapolated)
+        return next((one for one in known if one.alternative.is_choice and one.gain >= 1.05), None)
 
 
 def explain(point: Point, folder: Path, with_gains: bool, say: Callable[[str], None], started: Started) -> Explanation:
@@ -112,7 +109,7 @@ def explain(point: Point, folder: Path, with_gains: bool, say: Callable[[str], N
     protocol = point.option("--protocol", PROTOCOLS[0])
     if protocol in PROTOCOLS:
         kinds_of_faults(protocol)  # needed below; asked for while the simulation runs
-    result = _parsed(started.simulated())
+    result = run_result.printed(started.simulated(), run_result.Simulation)
     if result.makespan_s == 0:
         raise CommandFailed("the measured region takes no time, so there is nothing to explain. Try --region whole")
     say("reading who uses the memory")
@@ -128,13 +125,6 @@ def explain(point: Point, folder: Path, with_gains: bool, say: Callable[[str], N
         point, result, terms, tuple(found),
         tuple(findings(result, found, locks)), tuple(notes), bool(info.header.sites), outcomes, locks,
     )  # fmt: skip
-
-
-def _parsed(text: str) -> run_result.Simulation:
-    try:
-        return run_result.read(Text("sdsm simulate's JSON", text), run_result.Simulation)
-    except ReadError as error:
-        raise CommandFailed(str(error)) from error
 
 
 _WORDS = {
@@ -159,13 +149,8 @@ def _in_words(term: str) -> str:
 
 
 def _terms(threads: Sequence[run_result.Thread]) -> tuple[tuple[str, float], ...]:
-    named = [(_in_words(term), value) for term, value in _means(threads).items() if value > 0]
+    named = [(_in_words(term), value) for term, value in run_result.mean_account_s(threads).items() if value > 0]
     return tuple(sorted(named, key=lambda one: -one[1]))
-
-
-def _means(threads: Sequence[run_result.Thread]) -> dict[str, float]:
-    accounts = [thread.account_s() for thread in threads]
-    return {term: sum(account.get(term, 0.0) for account in accounts) / len(accounts) for term in accounts[0]}
 
 
 def _mendings(result: run_result.Simulation, found: Sequence[Array]) -> Iterator[str]:
@@ -195,7 +180,8 @@ class _Work:
             mended = self.folder / f"{one.mending.removeprefix('--')}.trace"
             self.runner.run(own_command(["trace", "mend", point.trace, "-o", str(mended), one.mending]), TIME_LIMIT_S)
             point = replace(point, trace=str(mended))
-        return _parsed(self.runner.run(own_command([*point.command(), "--json", "-"]), TIME_LIMIT_S))
+        printed = self.runner.run(own_command([*point.command(), "--json", "-"]), TIME_LIMIT_S)
+        return run_result.printed(printed, run_result.Simulation)
 
 
 def _outcomes(point: Point, result: run_result.Simulation, mendings: Sequence[str], work: _Work) -> tuple[Outcome, ...]:
@@ -218,11 +204,8 @@ def _outcomes(point: Point, result: run_result.Simulation, mendings: Sequence[st
 
     with ThreadPoolExecutor(WORKERS) as pool:
         try:
-            done = [
-                one
-                for one in pool.map(outcome, todo)
-                if (one.time_s is not None or one.alternative.is_offered) and not (one.alternative.shape and one.time_s == result.makespan_s)
-            ]
+            done = [one for one in pool.map(outcome, todo) if one.time_s is not None or one.alternative.is_offered]
+            done = [one for one in done if not (one.alternative.shape and one.time_s == result.makespan_s)]
             done += _together(point, done, bool(result.extrapolated), lambda one: outcome(one, "together"))
         except BaseException:
             work.runner.stop()
@@ -331,11 +314,8 @@ def _of_dropped_copies(result: run_result.Simulation, found: Sequence[Array], al
     at_barriers = result.options.get("invalidation") != "changed"
     is_choice = at_barriers and result.protocol == "scash"
     locks, atomics = (sum(getattr(thread, name) for thread in result.threads) for name in ("locks", "atomics"))
-    droppers = [
-        *(["barriers"] if at_barriers else []),
-        *([f"locks ({locks} taken)"] if locks else []),
-        *([f"atomic operations and fences ({atomics})"] if atomics else []),
-    ]
+    droppers = ["barriers"] * at_barriers + [f"locks ({locks} taken)"] * (locks > 0)
+    droppers += [f"atomic operations and fences ({atomics})"] * (atomics > 0)
     if again and droppers:
         yield _sum(again), (
             f"Pages that nobody writes in parallel regions are fetched again and again: {_listed(again, all_s)}. Copies are dropped, "
@@ -406,10 +386,9 @@ def _hottest(locks: Sequence[Lock]) -> str:
 
 def _excess(threads: Sequence[run_result.Thread], last: run_result.Thread) -> tuple[str, float]:
     """Returns the term, other than waiting, of which the thread has most beyond the others' mean, and that excess, s."""
-    own, others = last.account_s(), _means([thread for thread in threads if thread.id != last.id])
-    work = [term for term in own if term not in ("barrier", "idle")]
-    most = max(work, key=lambda term: own[term] - others[term])
-    return most, own[most] - others[most]
+    own, others = last.account_s(), run_result.mean_account_s([thread for thread in threads if thread.id != last.id])
+    more_s = {term: value - others.get(term, 0.0) for term, value in own.items() if term not in ("barrier", "idle")}
+    return max(more_s.items(), key=lambda one: one[1])
 
 
 def document(explanation: Explanation) -> dict[str, object]:
@@ -419,54 +398,32 @@ def document(explanation: Explanation) -> dict[str, object]:
         "format": FORMAT,
         "kind": "explanation",
         "program": list(result.program),
-        "nodes": result.nodes,
-        "threads_per_node": result.threads_per_node,
-        "makespan_s": result.makespan_s,
-        "computing_s": explanation.result.computing_s,
+        **members(result, "nodes", "threads_per_node", "makespan_s", "computing_s"),
         "extrapolated": list(result.extrapolated),
         "account_s": dict(explanation.terms),
-        **_baselines(result),
+        **({"baselines": msgspec.structs.asdict(result.baselines)} if result.baselines else {}),
         "memory": [_array(one) for one in explanation.arrays],
         "findings": list(explanation.findings),
         "notes": list(explanation.notes),
-        "alternatives": [
-            {
-                "what": one.alternative.what,
-                "is_choice": one.alternative.is_choice,
-                "time_s": one.time_s,
-                "gain": one.gain if one.time_s is not None else None,
-                "extrapolated": one.is_extrapolated,
-            }
-            | ({"why_not": one.why} if one.why else {})
-            for one in explanation.outcomes
-        ],
-        "inputs": [{"path": one.path, "sha256": one.sha256} for one in result.inputs],
+        "alternatives": [_alternative(one) for one in explanation.outcomes],
+        "inputs": [msgspec.structs.asdict(one) for one in result.inputs],
     }
 
 
-def _baselines(result: run_result.Simulation) -> dict[str, object]:
-    baselines = result.baselines
-    return {"baselines": {"counts_s": baselines.counts_s, "critical_path_s": baselines.critical_path_s}} if baselines else {}
+def members(of: object, *names: str) -> dict[str, object]:
+    return {name: getattr(of, name) for name in names}
+
+
+def _alternative(one: Outcome) -> dict[str, object]:
+    gain = one.gain if one.time_s is not None else None
+    found = {"time_s": one.time_s, "gain": gain, "extrapolated": one.is_extrapolated}
+    return members(one.alternative, "what", "is_choice") | found | ({"why_not": one.why} if one.why else {})
 
 
 def _array(one: Array) -> dict[str, object]:
-    line = {"line": {"file": one.line.file, "number": one.line.number, "function": one.line.function}} if one.line else {}
-    shared = {"sharing": {"apart": one.sharing.apart, "together": one.sharing.together, "unknown": one.sharing.unknown}} if one.sharing else {}
-    return line | shared | {
-        "name": one.name,
-        "pages": one.pages,
-        "placement": one.placement,
-        "cost_s": one.cost_s,
-        "shared_s": one.shared_s,
-        "away_s": one.away_s,
-        "faults": one.faults,
-        "fetches": one.fetches,
-        "diffs": one.diffs,
-        "written_by_one": one.written_by_one,
-        "written_apart": one.written_apart,
-        "written_together": one.written_together,
+    line = {"line": members(one.line, "file", "number", "function")} if one.line else {}
+    shared = {"sharing": members(one.sharing, "apart", "together", "unknown")} if one.sharing else {}
+    return line | shared | members(one, "name", *FIGURES) | {
         "variables": [{"page": page, "names": list(names)} for page, names in one.variables.items()],
-        "touches": [{"place": touch.place, "reads": touch.reads, "writes": touch.writes} for touch in one.touches],
+        "touches": [members(touch, "place", "reads", "writes") for touch in one.touches],
     }
-
-

@@ -35,9 +35,7 @@ def draw(explanation: Explanation) -> Figure:
 def _bars(axes: Axes, title: str, bars: list[tuple[str, float]], colour: str) -> None:
     places = range(len(bars), 0, -1)
     axes.barh(places, [value for _, value in bars], height=0.7, color=colour)
-    axes.set_yticks(list(places), [style.short(name) for name, _ in bars])
-    for label in axes.get_yticklabels():
-        label.set_parse_math(False)
+    style.name_places(axes, "y", places, (style.short(name) for name, _ in bars))
     for at, (_, value) in zip(places, bars, strict=True):
         axes.annotate(f" {value:.3g} s", (value, at), va="center", fontsize=8)
     axes.set_title(title)

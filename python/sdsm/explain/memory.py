@@ -5,17 +5,18 @@ from __future__ import annotations
 import csv
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from sdsm.base import costs, run_result
 from sdsm.base.children import CommandFailed
-from sdsm.base.result_types import Region, RegionUse, TraceInfo
+from sdsm.base.result_types import Region, TraceInfo
 from sdsm.base.tracing import sha256
 from sdsm.explain.locks import Lock, most_taken
 from sdsm.explain.shared_words import Page, Sharing, merged, pages_of, sharing_of
@@ -93,6 +94,13 @@ class Array:
         if self.line is None:
             return self.name
         return f"{self.name.partition(' (')[0]}, allocated at {self.line}"
+
+
+#: Members that are sums over an array's pages, and over its uses.
+_COSTS = ("cost_s", "shared_s", "away_s", "read_away_s", "faults", "fetches", "diffs")
+_WRITTEN = ("written_by_one", "written_apart", "written_together")
+#: An array's members that documents and tables have.
+FIGURES = ("pages", "placement", *(name for name in _COSTS if name != "read_away_s"), *_WRITTEN)
 
 
 @dataclass
@@ -186,27 +194,23 @@ def arrays(result: run_result.Simulation, pages: Path, known: Known) -> list[Arr
     for name, tally in tallies.items():
         own = regions.get(name, [])
         used = [uses[region.id] for region in own if region.id in uses]
+        figures: dict[str, Any] = vars(tally) | {kind: sum(getattr(use, kind) for use in used) for kind in _WRITTEN}
+        first, last = (
+            min((use.first_phase for use in used), default=0),
+            max((use.last_phase for use in used), default=0),
+        )
+        sites = (site for use in used for site in use.sites)
         found.append(
             Array(
+                **figures,
                 name=shown[name],
                 pages=sum(region.pages for region in own),
                 placement=own[0].placement_under(rule) if own else "",
-                cost_s=tally.cost_s,
-                shared_s=tally.shared_s,
-                away_s=tally.away_s,
-                read_away_s=tally.read_away_s,
-                faults=tally.faults,
-                fetches=tally.fetches,
-                diffs=tally.diffs,
                 line=allocated.get(name),
-                written_by_one=sum(use.written_by_one for use in used),
-                written_apart=sum(use.written_apart for use in used),
-                written_together=sum(use.written_together for use in used),
-                touches=_sorted_touches(used, known.places),
-                page_costs_s=tally.page_costs_s,
+                touches=_sorted_touches(Touch(*known.places[one.site], one.reads, one.writes) for one in sites),
                 sharing=sharings.get(name),
                 variables=_variables(own, tally, known) if has_usual_pages else {},
-                phases=(min((use.first_phase for use in used), default=0), max((use.last_phase for use in used), default=0)),
+                phases=(first, last),
             )
         )
     costly = _by_lines([one for one in found if one.cost_s > 0])
@@ -291,31 +295,17 @@ def _together(blocks: Sequence[Array]) -> Array:
     first = blocks[0]
     page_costs_s: dict[int, float] = {}
     pages = 0
-    reads: dict[tuple[str, str], int] = defaultdict(int)
-    writes: dict[tuple[str, str], int] = defaultdict(int)
     for one in blocks:
         page_costs_s |= {pages + place: cost_s for place, cost_s in one.page_costs_s.items()}
         pages += one.pages
-        for touch in one.touches:
-            reads[touch.place, touch.text] += touch.reads
-            writes[touch.place, touch.text] += touch.writes
-    touches = [Touch(*place, reads[place], writes[place]) for place in reads]
+    sums: dict[str, Any] = {name: sum(getattr(one, name) for one in blocks) for name in (*_COSTS, *_WRITTEN)}
     return Array(
+        **sums,
         name=f"{len(blocks)} blocks ({first.name.partition(' (')[0]} the first)",
         pages=pages,
         placement=first.placement,
-        cost_s=sum(one.cost_s for one in blocks),
-        shared_s=sum(one.shared_s for one in blocks),
-        away_s=sum(one.away_s for one in blocks),
-        read_away_s=sum(one.read_away_s for one in blocks),
-        faults=sum(one.faults for one in blocks),
-        fetches=sum(one.fetches for one in blocks),
-        diffs=sum(one.diffs for one in blocks),
         line=first.line,
-        written_by_one=sum(one.written_by_one for one in blocks),
-        written_apart=sum(one.written_apart for one in blocks),
-        written_together=sum(one.written_together for one in blocks),
-        touches=tuple(sorted(touches, key=lambda one: (-one.reads - one.writes, one.place))),
+        touches=_sorted_touches(touch for one in blocks for touch in one.touches),
         page_costs_s=page_costs_s,
         blocks=len(blocks),
         are_kept=_most_at_once(blocks) > len(blocks) / 2,
@@ -408,12 +398,12 @@ def _places(info: TraceInfo, frames: Sequence[Sequence[Line]]) -> list[tuple[str
     return found
 
 
-def _sorted_touches(used: Sequence[RegionUse], places: Sequence[tuple[str, str]]) -> tuple[Touch, ...]:
-    by_place: dict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0])
-    for use in used:
-        for site in use.sites:
-            counts = by_place[places[site.site]]
-            counts[0] += site.reads
-            counts[1] += site.writes
-    touches = (Touch(place, text, reads, writes) for (place, text), (reads, writes) in by_place.items())
-    return tuple(sorted(touches, key=lambda one: (-one.reads - one.writes, one.place)))
+def _sorted_touches(found: Iterable[Touch]) -> tuple[Touch, ...]:
+    """Adds up the touches of each place."""
+    by_place: dict[tuple[str, str], Touch] = {}
+    for one in found:
+        before = by_place.get((one.place, one.text), Touch(one.place, one.text, 0, 0))
+        by_place[one.place, one.text] = replace(
+            before, reads=before.reads + one.reads, writes=before.writes + one.writes
+        )
+    return tuple(sorted(by_place.values(), key=lambda one: (-one.reads - one.writes, one.place)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from sdsm.base.children import CommandFailed
 from sdsm.base.result_types import SharedWords
@@ -37,18 +38,12 @@ class Sharing:
 
 def merged(all_: Iterable[Sharing]) -> Sharing:
     """Merges the sharing of several blocks: the first examples represent all."""
-    total = Sharing()
-    for one in all_:
-        total = Sharing(
-            total.apart + one.apart,
-            total.together + one.together,
-            total.unknown + one.unknown,
-            total.apart_s + one.apart_s,
-            total.together_s + one.together_s,
-            total.apart_example or one.apart_example,
-            total.together_example or one.together_example,
-        )
-    return total
+    found = list(all_)
+    names = ("apart", "together", "unknown", "apart_s", "together_s")
+    sums: dict[str, Any] = {name: sum(getattr(one, name) for one in found) for name in names}
+    of_apart, of_together = (one.apart_example for one in found), (one.together_example for one in found)
+    sums |= {"apart_example": next(filter(None, of_apart), ""), "together_example": next(filter(None, of_together), "")}
+    return Sharing(**sums)
 
 
 @dataclass
@@ -118,15 +113,9 @@ def sharing_of(pages: Mapping[int, Page], costs_s: Mapping[int, float], places: 
             unknown += 1
         else:
             apart[number] = page
-    return Sharing(
-        len(apart),
-        len(together),
-        unknown,
-        sum(costs_s.get(number, 0.0) for number in apart),
-        sum(costs_s.get(number, 0.0) for number in together),
-        _apart_example(apart, costs_s, places),
-        _together_example(together, costs_s, places),
-    )
+    apart_s, together_s = (sum(costs_s.get(number, 0.0) for number in pages) for pages in (apart, together))
+    examples = (_apart_example(apart, costs_s, places), _together_example(together, costs_s, places))
+    return Sharing(len(apart), len(together), unknown, apart_s, together_s, *examples)
 
 
 def _costliest(pages: Mapping[int, Page], costs_s: Mapping[int, float]) -> int:

@@ -15,17 +15,9 @@ MOST_SIGNS = 60
 
 
 def text(explanation: Explanation) -> str:
-    return "\n".join(
-        [
-            verdict(explanation),
-            "",
-            *_account(explanation),
-            *_memory(explanation),
-            *_findings(explanation),
-            *_outcomes(explanation),
-            *(["", *explanation.notes] if explanation.notes else []),
-        ]
-    )
+    parts = (_account, _memory, _findings, _outcomes)
+    notes = ["", *explanation.notes] if explanation.notes else []
+    return "\n".join([verdict(explanation), "", *(line for part in parts for line in part(explanation)), *notes])
 
 
 def verdict(explanation: Explanation) -> str:

@@ -15,7 +15,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +24,6 @@ from sdsm.base.children import CommandFailed, CommandRunner
 from sdsm.base.command_line import BadInput, Parser, command, file_name, platform_name, say
 from sdsm.base.output_file import check_outputs, json_text, print_or_write
 from sdsm.base.places import PROGRAMS
-from sdsm.readers.measurement import ReadError
-from sdsm.readers.text import Text
 
 FORMAT = "sdsm-microbench"
 VERSION = 1
@@ -145,20 +143,18 @@ def _run_program(
     """Returns the program's output, and the run's result. Raises CommandFailed."""
     with tempfile.TemporaryDirectory(prefix="sdsm-microbench-") as folder:
         result = Path(folder) / "run.json"
-        text = _run(
-            [
-                build / "sdsm-run",
-                *("--quiet", "--nodes", str(chosen.nodes), "--threads-per-node", str(chosen.threads_per_node)),
-                *options,
-                *("--json", result),
-                *("--", build / "microbench", str(chosen.threads_per_node), str(samples)),
-                *words,
-            ]
-        )
-        try:
-            run = run_result.read(Text("sdsm run's JSON", result.read_text()), run_result.Native)
-        except ReadError as error:
-            raise CommandFailed(str(error)) from None
+        threads = str(chosen.threads_per_node)
+        run_on: list[str | Path] = [
+            build / "sdsm-run",
+            "--quiet",
+            "--nodes",
+            str(chosen.nodes),
+            "--threads-per-node",
+            threads,
+        ]
+        program: list[str | Path] = [build / "microbench", threads, str(samples), *words]
+        text = _run([*run_on, *options, "--json", result, "--", *program])
+        run = run_result.printed(result.read_text(), run_result.Native, "sdsm run")
     printed = _printed(text, "microbench")
     if "burst" not in printed:
         raise CommandFailed(f"{build / 'microbench'} does not tell the size of its bursts: it is an older version's. Build it again")
@@ -187,9 +183,8 @@ def measure_round(build: Path, chosen: Layout, samples: int, options: Sequence[s
     burst, samples_ns = int(printed.pop("burst")), _samples(printed)
     if together:
         own_ns = {name: before.get(name, []) + values for name, values in after.items()}
-        own_ns["WROH.cold"] = [statistics.fmean(own_ns["WROH.cold"])]
-        own_ns["WROH.trap"] = [statistics.fmean(own_ns["WROH.trap"])]
-        samples_ns = own_ns | samples_ns
+        means_ns = {name: [statistics.fmean(own_ns[name])] for name in ("WROH.cold", "WROH.trap")}
+        samples_ns = own_ns | means_ns | samples_ns
     if (first_ns := samples_ns.pop("WROH.first", None)) is not None:
         samples_ns["WROH.first-write"] = [_first_longer_ns(first_ns, samples_ns.pop("WROH.again"))]
     for warm_up in ("WUMR.first", "WROL.first"):
@@ -231,13 +226,8 @@ def measure_layouts(
                 say(f"microbench on {chosen}" + f", run {turn + 1} of {rounds}" * (rounds > 1))
             found = measure_round(build, chosen, samples // rounds, options)
             if turn == 0:
-                head = {
-                    "nodes": chosen.nodes,
-                    "threads_per_node": chosen.threads_per_node,
-                    "together": acts_together(chosen, options),
-                    "rounds": rounds,
-                }
-                measured[str(chosen)] = head | found
+                how = {"together": acts_together(chosen, options), "rounds": rounds}
+                measured[str(chosen)] = asdict(chosen) | how | found
                 continue
             whole = measured[str(chosen)]
             for name, values in found["samples_ns"].items():
@@ -305,24 +295,17 @@ def table(document: dict[str, Any]) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = Parser(
-        prog="sdsm microbench",
-        description=DESCRIPTION,
-        epilog="Exit status: 0 done, 1 a measurement failed, 2 bad usage.",
-    )
+    parser = Parser("sdsm microbench", DESCRIPTION, "Exit status: 0 done, 1 a measurement failed, 2 bad usage.")
     parser.add_argument("-o", "--output", type=file_name, metavar="FILE|-", help="write every sample as JSON (- for stdout, no table then)")
-    parser.add_argument(
-        "--layouts", default="2x1,2x2,4x1", metavar="LIST", help="nodes x threads per node, with commas (default: 2x1,2x2,4x1)"
-    )
+    layouts = "nodes x threads per node, with commas (default: 2x1,2x2,4x1)"
+    parser.add_argument("--layouts", default="2x1,2x2,4x1", metavar="LIST", help=layouts)
     parser.add_argument("--samples", type=int, default=100, metavar="N", help="of each quantity, 1 to 4096 (default: 100)")
-    parser.add_argument(
-        "--over",
-        type=float,
-        default=0.0,
-        metavar="MINUTES",
-        help=f"spread the runs, of {ROUND_SAMPLES} samples each, over so long, so that the errors of `sdsm calibrate` tell how the machine changes "
-        f"from minute to minute (default: one after the other; at most {MOST_MINUTES:g})",
+    over = (
+        f"spread the runs, of {ROUND_SAMPLES} samples each, over so long, so that the errors of `sdsm calibrate` tell "
+        "how "
+        f"the machine changes from minute to minute (default: one after the other; at most {MOST_MINUTES:g})"
     )
+    parser.add_argument("--over", type=float, default=0.0, metavar="MINUTES", help=over)
     parser.add_argument("--emulate", type=platform_name, metavar="PLATFORM", help="measure on the network of this platform file")
     parser.add_argument("--transport", choices=("unix", "tcp"), help="sockets between nodes (default: unix)")
     parser.add_argument("--bind", action="store_true", help="each process on one processor, in turn, as `sdsm run --bind` has them")

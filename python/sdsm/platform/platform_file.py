@@ -73,10 +73,8 @@ def cluster(nodes: int, speed: str, cores: int, bandwidth: str, latency: str, ho
     body.append(Blank())
     for source in range(nodes):
         for target in range(source + 1, nodes):
-            way = tuple(
-                Element("link_ctn", {"id": f"cable-{n}", "direction": direction})
-                for n, direction in ((source, "UP"), (target, "DOWN"))
-            )
+            ends = ((source, "UP"), (target, "DOWN"))
+            way = tuple(Element("link_ctn", {"id": f"cable-{n}", "direction": direction}) for n, direction in ends)
             body.append(Element("route", {"src": f"node-{source}", "dst": f"node-{target}"}, way, is_one_line=True))
     return body
 

@@ -65,9 +65,8 @@ def main(arguments: list[str] | None = None) -> int:
     from sdsm.plot.figure import draw
     from sdsm.plot.style import save
 
-    reference = (
-        "the one-thread time" if options.sequential_time is None else f"{options.sequential_time:g} s (--sequential-time)"
-    )
+    given_s = options.sequential_time
+    reference = "the one-thread time" if given_s is None else f"{given_s:g} s (--sequential-time)"
     save(draw(programs, options.by, reference), options.output, NAME)
     print(table(programs))
     return 0

@@ -8,10 +8,9 @@ from pathlib import Path
 
 from sdsm.base import run_result
 from sdsm.base.accounts import mean_over_threads
-from sdsm.base.command_line import BadInput
 from sdsm.base.output_file import utf8
 from sdsm.readers import ReadError
-from sdsm.readers.text import Text, load, unreadable
+from sdsm.readers.text import Text, load_input
 
 NAME_A_RESULT = "Name what sdsm simulate --json or sdsm run --json wrote"
 PREDICTED, MEASURED = "predicted", "measured"
@@ -62,11 +61,6 @@ class Result:
         return self.nodes * self.threads_per_node
 
 
-def read(path: str) -> Result:
-    """Raises ReadError with file and line if this is no such result, OSError."""
-    return result_of(load(path, NAME_A_RESULT))
-
-
 def result_of(source: Text) -> Result:
     """Raises ReadError."""
     run: run_result.Run = run_result.read(source, run_result.Simulation, run_result.Native)
@@ -109,14 +103,9 @@ def result_of(source: Text) -> Result:
     layout = (run.nodes, run.threads_per_node)
     return Result(
         printable(utf8(source.file)), kind, program, *layout, chosen, tuple(variant.items()), times, extrapolated, band,
-        _account_s(run.threads), tuple(mean_over_threads(run.threads).items()), _counts(run.threads),
+        tuple(run_result.mean_account_s(run.threads).items()), tuple(mean_over_threads(run.threads).items()),
+        _counts(run.threads),
     )  # fmt: skip
-
-
-def _account_s(threads: Sequence[run_result.Thread]) -> tuple[tuple[str, float], ...]:
-    accounts = [thread.account_s() for thread in threads]
-    terms = dict.fromkeys(term for one in accounts for term in one)
-    return tuple((term, sum(one.get(term, 0.0) for one in accounts) / len(accounts)) for term in terms)
 
 
 def _counts(threads: Sequence[run_result.Thread]) -> tuple[tuple[str, int], ...]:
@@ -137,10 +126,7 @@ def read_files(names: Iterable[str], written: Iterable[Path] = ()) -> list[Resul
         if place in figures:
             raise ReadError(name, 1, "the figure would overwrite this input. Give another folder")
         seen.add(place)
-        try:
-            results.append(read(name))
-        except OSError as error:
-            raise BadInput(f"{name}: {unreadable(error, NAME_A_RESULT)}") from None
+        results.append(result_of(load_input(name, NAME_A_RESULT)))
     return results
 
 

@@ -80,16 +80,15 @@ def by_program(
     for result in results:
         programs.setdefault(result.program, []).append(result)
     notes: list[str] = []
-    return {
-        program: _lines(program, found, sequential_s, by, notes) for program, found in sorted(programs.items())
-    }, notes
+    lines = {program: _lines(program, found, sequential_s, by, notes) for program, found in sorted(programs.items())}
+    return lines, notes
 
 
 def _lines(
     program: str, results: Sequence[Result], sequential_s: float | None, by: str, notes: list[str]
 ) -> list[Series]:
     groups: dict[tuple[str, Settings], list[Result]] = {}
-    results = _told_apart(_in_lines_of_others(results))
+    results = _separated(_in_lines_of_others(results))
     for result in results:
         groups.setdefault((result.kind, result.settings), []).append(result)
     lines = []
@@ -152,7 +151,7 @@ def _lines_for(result: Result, others: Iterable[Result], ignored: frozenset[str]
     return sorted(alike)
 
 
-def _told_apart(results: Sequence[Result]) -> list[Result]:
+def _separated(results: Sequence[Result]) -> list[Result]:
     """Separates results with different variants: they are not samples of one thing. Where a layout has several variants, the
     differences become settings: a compute factor of the whole line, an input of that layout."""
     separated = list(results)
@@ -217,17 +216,14 @@ def _label(settings: Settings, all_settings: Sequence[Settings]) -> str:
     return ", ".join(words(name, value) for name, value in differing)
 
 
-def _reference(
-    program: str, kind: str, settings: Settings, results: Sequence[Result], notes: list[str]
-) -> float:
+def _reference(program: str, kind: str, settings: Settings, results: Sequence[Result], notes: list[str]) -> float:
     alone = [result for result in results if result.threads == 1]
     alike = [result for result in alone if result.kind == kind and result.settings == settings]
     of_kind = [result for result in alone if result.kind == kind]
     chosen = alike or of_kind or alone
     if not chosen:
-        raise NoReference(
-            f"{program}: no result of one thread, which speedup refers to. Give one, or --sequential-time"
-        )
+        why = "no result of one thread, which speedup refers to. Give one, or --sequential-time"
+        raise NoReference(f"{program}: {why}")
     if not alike:
         which = f"the {chosen[0].kind} one-thread time{'' if of_kind else ', as there is no other'}"
         note = f"{program}: {kind} speedups refer to {which} ({chosen[0].file})"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +99,13 @@ MOST_SIGNS = 60
 def short(name: str) -> str:
     """Shortens a name beside an axis, to leave room for the drawing."""
     return name if len(name) <= MOST_SIGNS else f"{name[: MOST_SIGNS - 3]}..."
+
+
+def name_places(axes: Axes, which: str, places: Iterable[float], names: Iterable[str]) -> None:
+    """Names places of the axis "x" or "y". Users' names are text, and no formula."""
+    getattr(axes, f"set_{which}ticks")(list(places), list(names))
+    for label in getattr(axes, f"get_{which}ticklabels")():
+        label.set_parse_math(False)
 
 
 def legend_below(axes: Axes, of: Axes | None = None, fontsize: float = 8.0, columns: int = 1) -> None:

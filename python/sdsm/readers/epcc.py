@@ -151,14 +151,8 @@ class Run:
 
 
 def recognises(source: Text) -> bool:
-    return not source.looks_like_json and any(
-        _BANNER.fullmatch(line)
-        or _BANNER_2.fullmatch(line)
-        or _HEADER_AVERAGE.fullmatch(line)
-        or _HEADER_MEDIAN.fullmatch(line)
-        or _COMPUTING.fullmatch(line)
-        for line in source.plain_lines
-    )
+    own = (_BANNER, _BANNER_2, _HEADER_AVERAGE, _HEADER_MEDIAN, _COMPUTING)
+    return not source.looks_like_json and any(one.fullmatch(line) for line in source.plain_lines for one in own)
 
 
 def read(source: Text) -> Reading:
@@ -202,21 +196,17 @@ def _measurements(file: str, number: int, run: Run, block: Block) -> Iterator[Me
     if block.occurrence > 1:
         keys["occurrence"] = block.occurrence
     name = block.name if block.is_reference else block.directive
-    spread = Spread(
-        block.standard_deviation, block.time_half_width, block.minimum, block.median, block.maximum, block.outliers
-    )
-    quantity = name if block.is_reference else f"{name} time"
-    place = Place(file, block.row_line)
-    yield Measurement(quantity, (block.mean,), "us", "mean", place, block.samples, spread, keys, number)
-    if block.overhead is not None:
-        place = Place(file, block.overhead_line)
-        spread = Spread(half_width_95=block.overhead_half_width)
-        yield Measurement(
-            f"{name} overhead", (block.overhead,), "us", "mean", place, block.samples, spread, keys, number
-        )
-    if block.median_overhead is not None:
-        place, value = Place(file, block.median_overhead_line), (block.median_overhead,)
-        yield Measurement(f"{name} overhead", value, "us", "median", place, block.samples, Spread(), keys, number)
+    deviation, half_width = block.standard_deviation, block.time_half_width
+    spread = Spread(deviation, half_width, block.minimum, block.median, block.maximum, block.outliers)
+    overhead, of_overhead = f"{name} overhead", Spread(half_width_95=block.overhead_half_width)
+    for quantity, value, statistic, line, about in (
+        (name if block.is_reference else f"{name} time", block.mean, "mean", block.row_line, spread),
+        (overhead, block.overhead, "mean", block.overhead_line, of_overhead),
+        (overhead, block.median_overhead, "median", block.median_overhead_line, Spread()),
+    ):
+        if value is not None:
+            place = Place(file, line)
+            yield Measurement(quantity, (value,), "us", statistic, place, block.samples, about, keys, number)
 
 
 class _Parser:
@@ -242,14 +232,8 @@ class _Parser:
             if not line:
                 self.blank_before = True
                 continue
-            if self.step == "row":
-                self.row(line)
-            elif self.step == "results":
-                self.result(line)
-            elif self.step == "header":
-                self.header(line)
-            else:
-                self.between_blocks(line)
+            steps = {"row": self.row, "results": self.result, "header": self.header, "nothing": self.between_blocks}
+            steps[self.step](line)
             self.blank_before = False
         self.end_block("the file ends")
         self.end_separator("the file ends")
@@ -260,6 +244,9 @@ class _Parser:
 
     def refuse(self, what: str, line: int | None = None) -> NoReturn:
         self.source.refuse(line or self.line, what)
+
+    def damaged(self, what: str) -> NoReturn:
+        self.source.damaged(self.line, what)
 
     def unexpected(self, line: str, expected: str) -> NoReturn:
         shown = line if len(line) <= 60 else line[:57] + "..."
@@ -317,7 +304,7 @@ class _Parser:
         for name, unit, pattern in _SETTINGS:
             if match := pattern.fullmatch(line):
                 if run.setting(name) is not None:
-                    self.refuse(f"{name} stands twice in one banner. Correct or leave out the file")
+                    self.damaged(f"{name} stands twice in one banner")
                 whole = re.fullmatch(COUNT, match[1]) is not None and unit == "1"
                 self.set(run, name, int(match[1]) if whole else float(match[1]), unit)
                 if name == "threads":
@@ -352,9 +339,8 @@ class _Parser:
             self.runs.append(Run(self.line, environment=dict(self.environment)))
         name = match[1]
         is_reference = name.startswith("reference time")
-        repetitions = None
-        if match.re is _COMPUTING and match[2] is not None:
-            repetitions = self.count(match[2], "repetitions")
+        has_repetitions = match.re is _COMPUTING and match[2] is not None
+        repetitions = self.count(match[2], "repetitions") if has_repetitions else None
         run = self.runs[-1]
         self.block = Block(name, self.line, is_reference, repetitions)
         if self.block.size is not None:
@@ -373,9 +359,7 @@ class _Parser:
             self.unexpected(line, f"the table header of {self.now().name}")
         version = self.runs[-1].version
         if version is not None and self.header_has_median != (version == "4.0"):
-            self.refuse(
-                f"the table is not that of version {version}, as which the run began. Correct or leave out the file"
-            )
+            self.damaged(f"the table is not that of version {version}, as which the run began")
         self.step = "row"
 
     def row(self, line: str) -> None:
@@ -384,20 +368,13 @@ class _Parser:
         fields = match[2].split() if match else []
         if match is None or len(fields) != 4 + self.header_has_median:
             self.unexpected(line, f"the row of numbers of {block.name}")
-        names = (
-            ("mean", "median", "minimum", "maximum", "sd")
-            if self.header_has_median
-            else ("mean", "minimum", "maximum", "sd")
-        )
+        names = ("mean", *["median"] * self.header_has_median, "minimum", "maximum", "sd")
         block.printed = dict(zip(names, fields, strict=True))
         block.row_line = self.line
         block.samples = self.count(match[1], "samples")
         block.outliers = int(match[3])
-        block.mean = self.number(block.printed["mean"])
-        block.minimum = self.number(block.printed["minimum"])
-        block.maximum = self.number(block.printed["maximum"])
-        if self.header_has_median:
-            block.median = self.number(block.printed["median"])
+        for name in names[:-1]:
+            setattr(block, name, self.number(block.printed[name]))
         block.standard_deviation = self.number_or_none(block.printed["sd"])
         self.check_row(block)
         if not block.is_reference:
@@ -409,17 +386,14 @@ class _Parser:
     def check_row(self, block: Block) -> None:
         halves = {name: half_digit(text) for name, text in block.printed.items()}
         lowest, highest = block.minimum - 2 * halves["minimum"], block.maximum + 2 * halves["maximum"]
-        if not lowest <= block.mean <= highest:
-            self.refuse(f"the mean {block.mean} is outside minimum and maximum. Correct or leave out the file")
-        if block.median is not None and not lowest <= block.median <= highest:
-            self.refuse(f"the median {block.median} is outside minimum and maximum. Correct or leave out the file")
+        for name, value in (("mean", block.mean), ("median", block.median)):
+            if value is not None and not lowest <= value <= highest:
+                self.damaged(f"the {name} {value} is outside minimum and maximum")
         outer = self.runs[-1].setting("outer repetitions")
         if outer is not None and outer != block.samples:
-            self.refuse(
-                f"{block.samples} samples, but the banner says {outer} outer repetitions. Correct or leave out the file"
-            )
+            self.damaged(f"{block.samples} samples, but the banner says {outer} outer repetitions")
         if block.outliers > block.samples:
-            self.refuse(f"{block.outliers} outliers of {block.samples} samples. Correct or leave out the file")
+            self.damaged(f"{block.outliers} outliers of {block.samples} samples")
         sd, n = block.standard_deviation, block.samples
         if sd is None:
             return
@@ -465,9 +439,7 @@ class _Parser:
         name = match[1]
         # Version 2 leaves the size out of the result lines of array clauses.
         if name != block.name and not (name == block.directive and self.runs[-1].version in (None, "2.0")):
-            self.refuse(
-                f"a result of {name} in the block of {block.name} (line {block.line}). Correct or leave out the file"
-            )
+            self.damaged(f"a result of {name} in the block of {block.name} (line {block.line})")
         return match[2], match[4], match[3], match[5], match[6]
 
     def check_kind(self, kind: str, line: str) -> None:
@@ -503,7 +475,7 @@ class _Parser:
     def must_agree(self, what: str, printed: str, expected: float, rounding: float) -> None:
         value = self.number(printed)
         if not agree(value, expected, rounding + half_digit(printed)):
-            self.refuse(f"{what} is {printed}, but {expected:.6f} by the lines before. Correct or leave out the file")
+            self.damaged(f"{what} is {printed}, but {expected:.6f} by the lines before")
 
     def check_half_width(self, printed: str, blocks: list[Block]) -> float | None:
         """Returns the printed half-width, which must be 1.96 times the sum of the blocks' standard deviations."""
@@ -511,14 +483,12 @@ class _Parser:
         deviations = [block.standard_deviation for block in blocks]
         if value is None or None in deviations:
             if value is not None or None not in deviations:
-                self.refuse(f"+/- {printed} contradicts the standard deviation. Correct or leave out the file")
+                self.damaged(f"+/- {printed} contradicts the standard deviation")
             return value
         expected = HALF_WIDTH_SDS * sum(sd for sd in deviations if sd is not None)
         rounding = HALF_WIDTH_SDS * sum(half_digit(block.printed["sd"]) for block in blocks)
         if not agree(value, expected, rounding + half_digit(printed)):
-            self.refuse(
-                f"+/- {printed}, but 1.96 standard deviations are {expected:.6f}. Correct or leave out the file"
-            )
+            self.damaged(f"+/- {printed}, but 1.96 standard deviations are {expected:.6f}")
         return value
 
     def end_block(self, why: str) -> None:
@@ -536,7 +506,7 @@ class _Parser:
 
     def count(self, text: str, what: str) -> int:
         if int(text) < 1:
-            self.refuse(f"{text} {what}, where 1 is the least. Correct or leave out the file")
+            self.damaged(f"{text} {what}, where 1 is the least")
         return int(text)
 
     def number(self, text: str) -> float:

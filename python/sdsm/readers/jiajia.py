@@ -118,22 +118,17 @@ def _agree_among_themselves(source: Text, rows: Rows) -> None:
         *own, total = map(int, values)
         # All hosts pass the same barriers.
         if sum(own) != total if name != "Barriers" else set(own) != {total}:
-            source.refuse(
-                line, f"{name}: {total} is not the total of {' and '.join(values[:-1])}. Correct or leave out the file"
-            )
+            source.damaged(line, f"{name}: {total} is not the total of {' and '.join(values[:-1])}")
     for time, count in _TIME_OF.items():
         line, values, _ = rows[time]
         for host, value in enumerate(values):
             if float(value) > 0 and rows[count][1][host] == "0":
-                source.refuse(line, f"host {host} spends {value} ms, but {count} is 0. Correct or leave out the file")
+                source.damaged(line, f"host {host} spends {value} ms, but {count} is 0")
     line, values, _ = rows["Syn. time"]
     for host, value in enumerate(values):
         parts = sum(float(rows[name][1][host]) for name in ("Barrier time", "Lock time", "Unlock time", "Wait time"))
         if not agree(float(value), parts, 5 * 0.005):
-            source.refuse(
-                line,
-                f"{value} ms are not the sum of host {host}'s barriers, locks and unlocks. Correct or leave out the file",
-            )
+            source.damaged(line, f"{value} ms are not the sum of host {host}'s barriers, locks and unlocks")
 
 
 def _settings(source: Text, hosts: int, title: int) -> Iterator[Setting]:
@@ -150,7 +145,7 @@ def _settings(source: Text, hosts: int, title: int) -> Iterator[Setting]:
     for number, line in enumerate(source.plain_lines[: title - 1], start=1):
         if match := _HOST_COUNT.fullmatch(line):
             if int(match[1]) != hosts:
-                source.refuse(number, f"{match[1]} hosts, where {hosts} have statistics. Correct or leave out the file")
+                source.damaged(number, f"{match[1]} hosts, where {hosts} have statistics")
             yield setting(number, "hosts", hosts)
         elif match := _OPTION.fullmatch(line):
             yield setting(number, match[2], match[3])
@@ -159,11 +154,9 @@ def _settings(source: Text, hosts: int, title: int) -> Iterator[Setting]:
             yield setting(number, "page_bytes", sizes.setdefault("page", int(match[2])), "B")
         elif match := _SHARED.fullmatch(line):
             if sizes.setdefault("page", int(match[1])) != int(match[1]):
-                source.refuse(
-                    number, f"pages of {match[1]} bytes, and of {sizes['page']}. Correct or leave out the file"
-                )
+                source.damaged(number, f"pages of {match[1]} bytes, and of {sizes['page']}")
             if int(match[3]) > int(match[2]):
-                source.refuse(number, f"{match[3]} of {match[2]} pages are used. Correct or leave out the file")
+                source.damaged(number, f"{match[3]} of {match[2]} pages are used")
             yield setting(number, "shared_pages", int(match[3]))
         elif (match := _PROGRAM.fullmatch(line)) and "program" not in seen:  # one line for each slave
             yield setting(number, "program", match[1])

@@ -55,19 +55,17 @@ def read(source: Text) -> Reading:
             index, size, times = int(match[1]), int(match[2]), int(match[3])
             rate, time, unit, scale = match[4], match[5], "us", 1e-6
             if index != last_index + 1:
-                source.refuse(
-                    number,
-                    f"line {index} of NetPIPE's follows line {last_index}: one is missing. Give its whole output",
-                )
+                what = f"line {index} of NetPIPE's follows line {last_index}: one is missing"
+                source.refuse(number, f"{what}. Give its whole output")
             if times < 1:
-                source.refuse(number, "0 times is no measurement. Correct or leave out the file")
+                source.damaged(number, "0 times is no measurement")
             last_index, samples, printed = index, times, True
         elif match := _COLUMNS.fullmatch(line):
             size, rate, time, unit, scale = int(match[1]), match[2], match[3], "s", 1.0
             samples, printed = None, False
         elif match := _BUFFERS.fullmatch(line):
-            settings.append(Setting("send buffer", int(match[1]), "B", place))
-            settings.append(Setting("receive buffer", int(match[2]), "B", place))
+            for name, size_text in zip(("send buffer", "receive buffer"), match.groups(), strict=True):
+                settings.append(Setting(name, int(size_text), "B", place))
             continue
         elif _CHATTER.fullmatch(line):
             continue
@@ -76,19 +74,14 @@ def read(source: Text) -> Reading:
         if was_printed not in (None, printed):
             source.refuse(number, "NetPIPE's output file and its print-out in one. Give one of them")
         if size <= last_size:
-            source.refuse(number, f"{size} bytes do not follow {last_size} (sizes grow). Correct or leave out the file")
+            source.damaged(number, f"{size} bytes do not follow {last_size} (sizes grow)")
         if not _agree(size, rate, time, scale):
-            source.refuse(
-                number,
-                f"{size} bytes in {time} {unit} are not {rate} Mbps of 2^20 bits (contradictory units, or damage). "
-                "Correct or leave out the file",
-            )
+            what = f"{size} bytes in {time} {unit} are not {rate} Mbps of 2^20 bits"
+            source.damaged(number, f"{what} (contradictory units, or damage)")
         was_printed, last_size = printed, size
-        keys = {"message_bytes": size}
-        measurements.append(
-            Measurement("message time, one way", (float(time),), unit, "best", place, samples, keys=keys)
-        )
-        measurements.append(Measurement("bandwidth", (float(rate),), "Mibit/s", "best", place, samples, keys=keys))
+        for name, value, of in (("message time, one way", time, unit), ("bandwidth", rate, "Mibit/s")):
+            keys = {"message_bytes": size}
+            measurements.append(Measurement(name, (float(value),), of, "best", place, samples, keys=keys))
     return Reading(source.file, NAME, tuple(measurements), tuple(settings))
 
 

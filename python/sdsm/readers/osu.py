@@ -57,13 +57,9 @@ def read(source: Text) -> Reading:
         elif (match := _ROW.fullmatch(line)) and columns:
             size, fields = int(match[1]), match[2].split()
             if len(fields) != len(columns):
-                source.refuse(
-                    number, f"{len(fields) + 1} numbers for {len(columns) + 1} columns. Correct or leave out the file"
-                )
+                source.damaged(number, f"{len(fields) + 1} numbers for {len(columns) + 1} columns")
             if size <= last_size:
-                source.refuse(
-                    number, f"{size} bytes do not follow {last_size} (sizes grow). Correct or leave out the file"
-                )
+                source.damaged(number, f"{size} bytes do not follow {last_size} (sizes grow)")
             last_size = size
             values = dict(zip(columns, fields, strict=True))
             measurements.append(_measurement(source, number, run, title[2], size, values))
@@ -89,32 +85,28 @@ def _columns(source: Text, line: int, text: str, test: str) -> list[str]:
             source.refuse(line, f"column {text[position:][:40]!r} is not known. Run the benchmark without what adds it")
         name = match[1] or "Iterations"
         if match[1] and wanted not in name:
-            source.refuse(line, f"a {test} test with a column of {name}. Correct or leave out the file")
+            source.damaged(line, f"a {test} test with a column of {name}")
         if match[1] and match[2].strip() != _UNITS[wanted]:
-            source.refuse(
-                line, f"{name} in {match[2]!r}, where OSU prints {_UNITS[wanted]}. Correct or leave out the file"
-            )
+            source.damaged(line, f"{name} in {match[2]!r}, where OSU prints {_UNITS[wanted]}")
         if name in names:
-            source.refuse(line, f"column {name} is there twice. Correct or leave out the file")
+            source.damaged(line, f"column {name} is there twice")
         names.append(name)
         position = match.end()
         while position < len(text) and text[position].isspace():
             position += 1
     if not {wanted, f"Avg {wanted}"} & set(names):
-        source.refuse(line, f"no column of {wanted}. Correct or leave out the file")
+        source.damaged(line, f"no column of {wanted}")
     return names
 
 
 def _measurement(source: Text, line: int, run: int, test: str, size: int, values: dict[str, str]) -> Measurement:
     numbers = {name: float(text) for name, text in values.items()}
     if any(not 0 <= number < float("inf") for number in numbers.values()):
-        source.refuse(line, "a negative or unbounded number. Correct or leave out the file")
-    keys = {"message_bytes": size}
-    place = source.at(line)
-    samples = None
+        source.damaged(line, "a negative or unbounded number")
+    keys, place, samples = {"message_bytes": size}, source.at(line), None
     if "Iterations" in values:
         if not re.fullmatch(COUNT, values["Iterations"]) or int(values["Iterations"]) < 1:
-            source.refuse(line, f"{values['Iterations']} iterations cannot be. Correct or leave out the file")
+            source.damaged(line, f"{values['Iterations']} iterations cannot be")
         samples = int(values["Iterations"])
     if test != "Latency":
         name = "bandwidth" if test == "Bandwidth" else "bandwidth, both ways"
@@ -122,6 +114,6 @@ def _measurement(source: Text, line: int, run: int, test: str, size: int, values
     mean = numbers["Latency"] if "Latency" in numbers else numbers["Avg Latency"]
     low, high = numbers.get("Min Latency"), numbers.get("Max Latency")
     if (low is not None and low > mean) or (high is not None and high < mean):
-        source.refuse(line, "the mean is outside minimum and maximum. Correct or leave out the file")
+        source.damaged(line, "the mean is outside minimum and maximum")
     spread = Spread(minimum=low, maximum=high)
     return Measurement("latency, one way", (mean,), "us", "mean", place, samples, spread, keys, run)

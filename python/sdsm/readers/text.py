@@ -12,8 +12,11 @@ import sys
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, BinaryIO, NoReturn
+from typing import Any, BinaryIO, NoReturn, TypeVar
 
+import msgspec
+
+from sdsm.base.command_line import BadInput
 from sdsm.readers.measurement import Place, ReadError
 
 #: No benchmark prints more, and a wrong file (a disk image, a log without line ends) is refused at once.
@@ -34,6 +37,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x85\u2028\u2029]")
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[][{},:]|[^][{},:"\s]+|\n')
 
 Path_in_document = tuple[str | int, ...]
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -49,11 +53,8 @@ class Text:
         lines = self.text.split("\n")
         for number, line in enumerate(lines, start=1):
             if len(line) > LIMIT_LINE:
-                self.refuse(
-                    number,
-                    f"a line of {len(line)} characters (no benchmark prints more than {LIMIT_LINE}). "
-                    "Give the benchmark's own output",
-                )
+                most = f"a line of {len(line)} characters (no benchmark prints more than {LIMIT_LINE})"
+                self.refuse(number, f"{most}. Give the benchmark's own output")
         return lines
 
     @cached_property
@@ -66,6 +67,29 @@ class Text:
 
     def refuse(self, line: int, what: str) -> NoReturn:
         raise ReadError(self.file, line, what)
+
+    def refuse_at(self, what: str, *path: str | int) -> NoReturn:
+        """Refuses a value of the JSON document, by its path of member names and positions."""
+        self.refuse(self.json_line(*path), what)
+
+    def typed(self, kind: type[Value]) -> Value:
+        """Returns the JSON document as a structure. Raises ReadError at what does not fit."""
+        try:
+            return msgspec.convert(self.json, kind)
+        except msgspec.ValidationError as error:
+            # Such as "Expected `int`, got `str` - at `$.threads[1].barriers`".
+            what, _, where = str(error).partition(" - at `$")
+            path = [int(step) if step.isdigit() else step for step in re.findall(r"\w+", where)]
+            name = ".".join(map(str, path))
+            self.refuse_at(f"{name}{': ' if name else ''}{what}. Give the file as it was written", *path)
+
+    def damaged(self, line: int, what: str) -> NoReturn:
+        """Refuses values that no benchmark prints, or that contradict each other."""
+        self.refuse(line, f"{what}. Correct or leave out the file")
+
+    def damaged_at(self, what: str, *path: str | int) -> NoReturn:
+        """damaged() for a value of the JSON document."""
+        self.damaged(self.json_line(*path), what)
 
     @cached_property
     def looks_like_json(self) -> bool:
@@ -96,7 +120,7 @@ class Text:
         except json.JSONDecodeError as error:
             self.refuse(error.lineno, f"not JSON ({error.msg}, column {error.colno}). Give the file as it was written")
         except _Refused as error:
-            self.refuse(self._line_of(error.needle), f"{error}. Correct or leave out the file")
+            self.damaged(self._line_of(error.needle), str(error))
         except UnicodeEncodeError as error:
             half = f"\\u{ord(error.object[error.start]):04x}"
             line = self.text.count("\n", 0, max(self.text.lower().rfind(half), 0)) + 1
@@ -105,12 +129,8 @@ class Text:
             self.refuse(1, f"{too_deep}, or a number too long for any benchmark. Give the file as it was written")
         level = [document]
         for _ in range(LIMIT_NESTED):
-            level = [
-                below
-                for value in level
-                if isinstance(value, (dict, list))
-                for below in (value.values() if isinstance(value, dict) else value)
-            ]
+            around = (value for value in level if isinstance(value, (dict, list)))
+            level = [below for one in around for below in (one.values() if isinstance(one, dict) else one)]
             if not level:
                 return document
         self.refuse(1, f"{too_deep}. Give the file as it was written")
@@ -206,6 +226,14 @@ def open_input(path: Path | str, advice: str) -> BinaryIO:
         raise NoInput(errno.EINVAL, what, str(path))
     os.set_blocking(descriptor, True)
     return open(descriptor, "rb")
+
+
+def load_input(path: Path | str, advice: str = NAME_AN_OUTPUT) -> Text:
+    """load() of a file that a user named. Raises BadInput."""
+    try:
+        return load(path, advice)
+    except OSError as error:
+        raise BadInput(f"{path}: {unreadable(error, advice)}") from None
 
 
 def load(path: Path | str, advice: str = NAME_AN_OUTPUT) -> Text:

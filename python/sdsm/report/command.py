@@ -11,7 +11,7 @@ from sdsm.base.command_line import BadInput, Parser, command, file_name, say, wi
 from sdsm.base.output_file import check_outputs, print_or_write
 from sdsm.calibrate.network import TIMES_US, quantity
 from sdsm.plot.results import NAME_A_RESULT
-from sdsm.readers.text import Text, load, unreadable
+from sdsm.readers.text import load_input
 from sdsm.sweep import kept
 
 DESCRIPTION = """\
@@ -79,7 +79,7 @@ def page_of(
     from sdsm.report.naming import Naming
     from sdsm.report.template import render
 
-    naming = Naming(is_anonymous)
+    naming, advice = Naming(is_anonymous), f"{NAME_A_RESULT}, or the folder of a sweep"
     sweeps = [one for one in inputs if one.is_dir()]
     if sweeps and len(inputs) > 1:
         raise BadInput(f"{sweeps[0]}: a sweep has a page of its own. Name it alone")
@@ -88,19 +88,12 @@ def page_of(
     elif len(inputs) == 1:
         with tempfile.TemporaryDirectory(prefix="sdsm-report-") as folder:
             wanted = sections.Wanted(with_gains, Path(folder), lambda line: None if is_quiet else say(line), timeline, window_s)
-            page = sections.of_result(_text(inputs[0]), naming, wanted)
+            page = sections.of_result(load_input(inputs[0], advice), naming, wanted)
     else:
-        page = sections.of_results([_text(one) for one in inputs], naming)
+        page = sections.of_results([load_input(one, advice) for one in inputs], naming)
     text = render(
         "page.html.jinja", Path(__file__).parent, title=page.title, verdict=page.verdict, sections=page.sections,
         footer=f"Made by sdsm {places.version()}.",
     )  # fmt: skip
     return text, page.made_from
 
-
-def _text(path: Path) -> Text:
-    advice = f"{NAME_A_RESULT}, or the folder of a sweep"
-    try:
-        return load(str(path), advice)
-    except OSError as error:
-        raise BadInput(f"{path}: {unreadable(error, advice)}") from None

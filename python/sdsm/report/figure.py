@@ -49,9 +49,8 @@ def draw(arrays: Sequence[Array]) -> Figure | None:
         norm=LogNorm(max(least, most * 1e-4), max(most, least * 1.001)),
     )  # fmt: skip
     axes.invert_yaxis()
-    axes.set_yticks(np.arange(len(shown)) + 0.5, [style.short(one.title) + (f" ({one.pages} pages)" if one.pages else "") for one in shown])
-    for label in axes.get_yticklabels():
-        label.set_parse_math(False)
+    names = (style.short(one.title) + (f" ({one.pages} pages)" if one.pages else "") for one in shown)
+    style.name_places(axes, "y", np.arange(len(shown)) + 0.5, names)
     axes.set_xticks([0, 1], ["first page", "last page"])
     figure.colorbar(drawn, ax=axes, label="seconds for each page")
     style.heading(figure, "Which pages cost most", "Faults and diffs of all threads, over each array. White: nothing.")

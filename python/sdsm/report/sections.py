@@ -20,7 +20,6 @@ from sdsm.platform import platform_file
 from sdsm.plot import figure as speedup_figure
 from sdsm.plot.results import result_of
 from sdsm.plot.series import NoReference, by_program
-from sdsm.readers import ReadError
 from sdsm.readers.text import Text
 from sdsm.report import again, excerpt, figure
 from sdsm.report.naming import Naming
@@ -109,8 +108,8 @@ def _drawn_alone(result: run_result.Simulation, wanted: Wanted) -> Path | None:
         return None
     command = [str(places.PROGRAMS / "sdsm"), *again.point(result).command(), *_writing_timeline(wanted), "--json", "-"]
     try:
-        repeated = run_result.read(Text("sdsm simulate's JSON", CommandRunner().run(command, TIME_LIMIT_S)), run_result.Simulation)
-    except (CommandFailed, ReadError):
+        repeated = run_result.printed(CommandRunner().run(command, TIME_LIMIT_S), run_result.Simulation)
+    except CommandFailed:
         return None
     return _drawn(wanted) if repeated.makespan_s == result.makespan_s else None
 

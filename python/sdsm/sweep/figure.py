@@ -135,10 +135,7 @@ def _panel(axes: Axes, values: Sequence[str], lines: Lines) -> None:
 
 
 def _name(axes: Axes, which: str, places: Sequence[float], values: Sequence[str]) -> None:
-    names = [style.short(value.rsplit("/", 1)[-1]) for value in values]
-    getattr(axes, f"set_{which}ticks")(list(places), names)
-    for label in getattr(axes, f"get_{which}ticklabels")():
-        label.set_parse_math(False)
+    style.name_places(axes, which, places, (style.short(value.rsplit("/", 1)[-1]) for value in values))
 
 
 def draw_heat(spec: Spec, done: Sequence[Done], x: str, y: str) -> Figure:

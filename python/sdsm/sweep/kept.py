@@ -13,7 +13,7 @@ from sdsm.base.command_line import BadInput
 from sdsm.base.result_types import Sweep, SweepPoint
 from sdsm.base.tracing import sha256
 from sdsm.readers import ReadError
-from sdsm.readers.text import Text, load, unreadable
+from sdsm.readers.text import Text, load_input
 from sdsm.sweep.answer import answers
 from sdsm.sweep.points import Point
 from sdsm.sweep.results import Done, kept_result
@@ -59,17 +59,15 @@ def document(spec: Spec, done: Sequence[Done]) -> dict[str, Any]:
         "find": [vars(question) for question in spec.questions],
         "answers": kept.answers(),
         "inputs": [{"path": path, "sha256": sha256(Path(path))} for path in _inputs(spec, done)],
-        "points": [
-            {
-                "values": dict(one.point.values),
-                "trace": str(one.point.trace),
-                "key": None if one.point.error else one.point.key,
-                "makespan_s": one.result.makespan_s if one.result else None,
-                "error": one.error,
-            }
-            for one in done
-        ],
+        "points": [_point(one) for one in done],
     }
+
+
+def _point(one: Done) -> dict[str, object]:
+    key = None if one.point.error else one.point.key
+    time_s = one.result.makespan_s if one.result else None
+    named = {"values": dict(one.point.values), "trace": str(one.point.trace)}
+    return named | {"key": key, "makespan_s": time_s, "error": one.error}
 
 
 def _inputs(spec: Spec, done: Sequence[Done]) -> Iterator[str]:
@@ -79,11 +77,7 @@ def _inputs(spec: Spec, done: Sequence[Done]) -> Iterator[str]:
 
 def read(folder: Path) -> Kept:
     """Raises BadInput."""
-    advice = "Name a folder that sdsm sweep wrote"
-    try:
-        source = load(folder / NAME, advice)
-    except OSError as error:
-        raise BadInput(f"{folder / NAME}: {unreadable(error, advice)}") from None
+    source = load_input(folder / NAME, "Name a folder that sdsm sweep wrote")
     document = source.json if source.looks_like_json else None
     if not isinstance(document, Mapping) or (document.get("format"), document.get("kind")) != (FORMAT, "sweep"):
         source.refuse(1, "is not what this version of sdsm sweep writes. Sweep again")

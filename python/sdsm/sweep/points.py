@@ -77,7 +77,7 @@ def points(spec: Spec, runner: CommandRunner, folder: Path, say: Callable[[str],
     threads = {threads_of(values, file) for values in combinations}
     errors: dict[Path, str] = {}
     if spec.program:
-        traces = _made(spec.program, threads, runner, folder, say, errors)
+        traces, errors = _made(spec.program, threads, runner, folder, say)
     else:
         traces = _given(spec.traces, file, runner)
     if missing := sorted(threads - set(traces)):
@@ -132,14 +132,10 @@ def _is_whole(trace: Path, record: Path) -> bool:
 
 
 def _made(
-    program: tuple[str, ...],
-    threads: set[int],
-    runner: CommandRunner,
-    folder: Path,
-    say: Callable[[str], None],
-    errors: dict[Path, str],
-) -> dict[int, list[Path]]:
-    """Makes traces of the program, kept by its content and arguments. errors: why one could not be made."""
+    program: tuple[str, ...], threads: set[int], runner: CommandRunner, folder: Path, say: Callable[[str], None]
+) -> tuple[dict[int, list[Path]], dict[Path, str]]:
+    """Makes traces of the program, kept by its content and arguments; and says why one could not be made."""
+    errors: dict[Path, str] = {}
     file = Path(program[0])
     if not file.is_file():
         raise BadInput(f"program: there is no file {file}")
@@ -162,4 +158,4 @@ def _made(
                 trace.unlink(missing_ok=True)
                 errors[trace] = f"{file.name} with {count} threads cannot be traced: {error.said or error}"
         found[count] = [trace]
-    return found
+    return found, errors

@@ -44,10 +44,7 @@ class Done:
 
     def account_s(self) -> dict[str, float]:
         """Returns the mean over threads, by term."""
-        if self.result is None:
-            return {}
-        accounts = [thread.account_s() for thread in self.result.threads]
-        return {term: sum(one.get(term, 0.0) for one in accounts) / len(accounts) for term in accounts[0]}
+        return run_result.mean_account_s(self.result.threads) if self.result else {}
 
 
 class Computer(Protocol):
@@ -78,7 +75,7 @@ class Keeper:
         self._lock = threading.Lock()
         self._say, self._total = say, total
         self._done = self._kept = self._failed = 0
-        self._begun = self._told = time.monotonic()
+        self._begun = self._last_report = time.monotonic()
 
     def count(self, was_kept: bool, failed: bool) -> None:
         with self._lock:
@@ -86,9 +83,9 @@ class Keeper:
             self._kept += was_kept
             self._failed += failed
             now = time.monotonic()
-            if self._done < self._total and now - self._told < 1:
+            if self._done < self._total and now - self._last_report < 1:
                 return
-            self._told = now
+            self._last_report = now
             simulated = self._done - self._kept
             left_s = (now - self._begun) / simulated * (self._total - self._done) if simulated else 0.0
             failed_too = f", {self._failed} failed" if self._failed else ""
@@ -141,13 +138,11 @@ def kept_result(place: Path) -> run_result.Simulation:
 def _simulated(place: Path, point: Point, computer: Computer) -> Done:
     try:
         text = computer.compute(point)
-        result = run_result.read(Text("sdsm simulate's JSON", text), run_result.Simulation)
+        result = run_result.printed(text, run_result.Simulation)
         if not result.makespan_s > 0:
             return Done(point, None, "the measured region takes no time")
     except CommandFailed as error:
         return Done(point, None, error.said or str(error))
-    except ReadError as error:
-        return Done(point, None, str(error))
     write_output(place, text)
     return Done(point, result)
 

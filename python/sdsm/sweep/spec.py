@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 from sdsm.base import places
 from sdsm.base.children import CommandRunner
 from sdsm.base.command_line import BadInput, nearest, platform_name
-from sdsm.readers.text import ReadError, load, unreadable
+from sdsm.readers.text import load, unreadable
 
 TIME_LIMIT_S = 24 * 3600.0
 OTHERS = ("traces", "program", "find", "x", "panels", "set")
@@ -78,12 +78,9 @@ NAME_A_SPEC = "Name a file that says what to sweep over"
 def read_spec(path: Path) -> Spec:
     """Raises BadInput, which names the file and what is wrong in it."""
     try:
-        text = load(path, NAME_A_SPEC).text
-        document = tomllib.loads(text)
+        document = tomllib.loads(load(path, NAME_A_SPEC).text)
     except OSError as error:
         raise BadInput(f"{path}: cannot be read: {unreadable(error, NAME_A_SPEC)}") from None
-    except ReadError as error:
-        raise BadInput(str(error)) from None
     except tomllib.TOMLDecodeError as error:
         raise BadInput(f"{path}: is not TOML: {error}. `sdsm sweep --help` shows one") from None
     return spec_of(path, document)

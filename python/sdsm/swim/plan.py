@@ -81,22 +81,17 @@ class Swim:
 def published_swim(folder: Path = FOLDER) -> Swim:
     """Raises PublishedDataError."""
 
-    def of_program(what: str) -> float:
-        return calibration_value("swim_program", "value", folder, source="HY", what=what)
-
-    return Swim(
-        int(of_program("rows and columns of an array")),
-        int(of_program("iterations")),
-        of_program("share of the one-thread time in parallel loops"),
-        {
-            variant.name: calibration_value("swim_times", "wall_s", folder, source="HY", optimisations=variant.name, threads=1)
-            for variant in VARIANTS
-        },
+    whats = ("rows and columns of an array", "iterations", "share of the one-thread time in parallel loops")
+    size, iterations, share = (
+        calibration_value("swim_program", "value", folder, source="HY", what=what) for what in whats
     )
+    return Swim(int(size), int(iterations), share, {one.name: _published_s(folder, one.name, 1) for one in VARIANTS})
 
 
 def calibrated_s(folder: Path = FOLDER) -> float:
     """The time that the platform is fitted to. Raises PublishedDataError."""
-    return calibration_value(
-        "swim_times", "wall_s", folder, source="HY", optimisations="none", threads=CALIBRATED_THREADS
-    )
+    return _published_s(folder, VARIANTS[0].name, CALIBRATED_THREADS)
+
+
+def _published_s(folder: Path, variant: str, threads: int) -> float:
+    return calibration_value("swim_times", "wall_s", folder, source="HY", optimisations=variant, threads=threads)

@@ -59,20 +59,13 @@ def text(lines: Sequence[Line], has_published: bool, folder: Path = FOLDER) -> s
 
 def rows(lines: Sequence[Line], has_published: bool, folder: Path = FOLDER) -> list[dict[str, object]]:
     """Returns rows for the CSV."""
-    return [
-        {
-            "optimisations": line.variant.name,
-            "threads": line.threads,
-            "use": line.use,
-            "time_s": round(line.time_s, 3),
-            "published_s": published_s(line, folder) if has_published else None,
-            "steps_differ_by": round(line.unevenness, 5) if line.few else None,
-            "step_ends_s": " ".join(f"{end_s:.4f}" for end_s in line.few.ends_s) if line.few else None,
-            "faults": line.few.faults if line.few else None,
-            "page_requests": line.few.page_requests if line.few else None,
-            "diffs": line.few.diffs if line.few else None,
-            "messages": line.few.messages if line.few else None,
-            "message_bytes": line.few.message_bytes if line.few else None,
-        }
-        for line in lines
-    ]
+    found = []
+    for line in lines:
+        few, published = line.few, published_s(line, folder) if has_published else None
+        row: dict[str, object] = {"optimisations": line.variant.name, "threads": line.threads, "use": line.use}
+        row |= {"time_s": round(line.time_s, 3), "published_s": published}
+        row["steps_differ_by"] = round(line.unevenness, 5) if few else None
+        row["step_ends_s"] = " ".join(f"{end_s:.4f}" for end_s in few.ends_s) if few else None
+        counts = ("faults", "page_requests", "diffs", "messages", "message_bytes")
+        found.append(row | {name: getattr(few, name, None) for name in counts})
+    return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -53,9 +53,7 @@ def counts(text: str) -> tuple[int, ...]:
 
 
 def parser() -> argparse.ArgumentParser:
-    p = Parser(
-        prog="sdsm validate", description=DESCRIPTION, epilog=EPILOG
-    )
+    p = Parser(prog="sdsm validate", description=DESCRIPTION, epilog=EPILOG)
     p.add_argument("--only", choices=("emulated", "as-is", "epcc"), help="one of the two clusters, or EPCC's table alone")
     p.add_argument("--emulate", type=platform_name, default=NETWORK, metavar="PLATFORM", help=f"network to emulate ({NETWORK.name})")
     p.add_argument("--nodes", type=counts, metavar="LIST", help="of the emulated cluster (default: 2,4,8; of epcc 2,4)")
@@ -63,9 +61,8 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--repeat", type=whole(1, 1000), metavar="N", help="runs of each program (default: 10, with --quick 3)")
     p.add_argument("--seeds", type=whole(1, 1000), metavar="N", help="simulations of each (default: 10, with --quick 3)")
     p.add_argument("--quick", action="store_true", help="less work in each program: a tenth of the time, larger errors")
-    p.add_argument(
-        "--slower", type=float, default=1.0, metavar="FACTOR", help="emulated processors slower by this factor (default: 1)"
-    )
+    slower = "emulated processors slower by this factor (default: 1)"
+    p.add_argument("--slower", type=float, default=1.0, metavar="FACTOR", help=slower)
     p.add_argument("--results", type=file_name, default=RESULTS / "validation", help="folder (results/validation/)")
     p.add_argument("--build", type=file_name, default=PROGRAMS, help="folder of the built commands (default: this sdsm's)")
     return p
@@ -78,12 +75,8 @@ def main(arguments: list[str] | None = None) -> int:
     if problem := _problem(options):
         raise BadInput(problem)
     size = plan.QUICK if options.quick else plan.WHOLE
-    size = plan.Size(
-        size.laplace_iterations,
-        size.fft_points,
-        size.laplace_sequential_s * options.slower,
-        size.fft_sequential_s * options.slower,
-    )
+    laplace_s, fft_s = size.laplace_sequential_s * options.slower, size.fft_sequential_s * options.slower
+    size = replace(size, laplace_sequential_s=laplace_s, fft_sequential_s=fft_s)
     repeat = options.repeat or (3 if options.quick else 10)
     seeds = options.seeds or (3 if options.quick else 10)
 
@@ -172,9 +165,8 @@ def _campaign(
                         made.lines.append(outcome)
                 if not cluster.emulated:
                     continue
-                table = epcc.Table(
-                    build, results / EPCC_FOLDER, cluster, calibration.platform, effort.repeat, suite, runner
-                )
+                folder = results / EPCC_FOLDER
+                table = epcc.Table(build, folder, cluster, calibration.platform, effort.repeat, suite, runner)
                 for count in epcc_nodes:
                     try:
                         made.rows += table.rows(count)

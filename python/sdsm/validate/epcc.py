@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from sdsm.validate.measure import Cluster
 #: Below so many microseconds a difference is given in microseconds, not in percent.
 SHORT_US = 50.0
 #: A row with a larger error also names the step whose cost differs most.
-TOLD_PERCENT = 20.0
+LARGE_PERCENT = 20.0
 TIME_LIMIT_S = 900.0
 
 
@@ -71,8 +71,8 @@ class Row:
         return None if self.is_short else 100 * self.difference_us / self.measured_us
 
     @property
-    def is_told(self) -> bool:
-        return self.difference_percent is not None and abs(self.difference_percent) > TOLD_PERCENT
+    def is_far_off(self) -> bool:
+        return self.difference_percent is not None and abs(self.difference_percent) > LARGE_PERCENT
 
 
 @dataclass(frozen=True)
@@ -92,13 +92,8 @@ def agreement(rows: Sequence[Row]) -> Agreement | None:
         return None
     parts = [abs(row.difference_percent) for row in rows if row.difference_percent is not None]
     short = [abs(row.difference_us) for row in rows if row.is_short]
-    return Agreement(
-        len(parts),
-        statistics.median(parts) if parts else None,
-        max(parts, default=None),
-        len(short),
-        max(short, default=None),
-    )
+    median = statistics.median(parts) if parts else None
+    return Agreement(len(parts), median, max(parts, default=None), len(short), max(short, default=None))
 
 
 def overheads(output: str, name: str) -> list[dict[str, float]]:
@@ -133,10 +128,7 @@ class Table:
         (expected,) = overheads(predicted, f"{nodes}.predicted.txt")
         runs = overheads(measured, f"{nodes}.measured.txt")
         found = [Row(name, nodes, value, tuple(run[name] for run in runs)) for name, value in expected.items()]
-        return [
-            Row(row.directive, nodes, row.predicted_us, row.measured_runs_us, self._step(row)) if row.is_told else row
-            for row in found
-        ]
+        return [replace(row, step=self._step(row)) if row.is_far_off else row for row in found]
 
     def _step(self, row: Row) -> str:
         """Returns the term that differs most where the directive runs alone, and more frequent events."""
@@ -200,14 +192,9 @@ def text(rows: Sequence[Row]) -> str:
 
 def document(rows: Sequence[Row]) -> list[dict[str, Any]]:
     """Returns one object for each row."""
+    more = ("measured_us", "difference_us", "difference_percent")
     return [
-        asdict(row)
-        | {
-            "measured_runs_us": list(row.measured_runs_us),
-            "measured_us": row.measured_us,
-            "difference_us": row.difference_us,
-            "difference_percent": row.difference_percent,
-        }
+        asdict(row) | {"measured_runs_us": list(row.measured_runs_us)} | {name: getattr(row, name) for name in more}
         for row in rows
     ]
 

@@ -36,13 +36,14 @@ class Case:
     def name(self) -> str:
         return f"{self.program}-{self.implementation}-{self.nodes}x1"
 
+    @property
+    def label(self) -> str:
+        return f"{self.program} {self.implementation}"
+
     def command(self, build: Path, size: Size) -> list[str]:
         """The program and its arguments; its own check of the result takes longer than the work."""
-        work = (
-            ("--iterations", str(size.laplace_iterations))
-            if self.program == "laplace"
-            else ("--points", str(size.fft_points))
-        )
+        is_laplace = self.program == "laplace"
+        work = ("--iterations", str(size.laplace_iterations)) if is_laplace else ("--points", str(size.fft_points))
         return [str(build / "workloads" / self.program), "--impl", str(self.implementation), *work, "--no-check"]
 
     def sequential_s(self, size: Size) -> float:

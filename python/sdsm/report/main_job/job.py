@@ -19,15 +19,16 @@ from typing import Any
 from sdsm.base.children import CommandFailed, CommandRunner, Stopped
 from sdsm.base.output_file import csv_text
 from sdsm.base.progress import Progress
-from sdsm.base.published import FOLDER
+from sdsm.base.run_result import Simulation
 from sdsm.base.tracing import Tracer
 from sdsm.report.main_job import directives, plan, protocols, tables, v1280
 from sdsm.report.main_job.plan import Configuration, SimulationRun, TraceRun
 from sdsm.report.main_job.report import Line, laplace_accuracy, line, second_series, thread_rows
 from sdsm.report.main_job.rows import write_rows
-from sdsm.report.main_job.simulation import Result, simulate
+from sdsm.report.main_job.simulation import Simulator
 
 NOT_RUN = "not run"
+SIMULATIONS_AT_ONCE = 2
 
 
 @dataclass(frozen=True)
@@ -37,49 +38,39 @@ class Settings:
     build: Path
     platform: Path
     results: Path
-    programs: tuple[str, ...] = plan.PROGRAMS
-    seeds: int = 20
-    simulations_at_once: int = 2
-    retrace: bool = False
-    figures: bool = True
-    published: Path = FOLDER
+    programs: tuple[str, ...]
+    seeds: int
+    retrace: bool
+    figures: bool
 
 
 @dataclass
 class Outcome:
     """A job's results: for each configuration and seed, a result or the reason why there is none."""
 
-    outcomes: dict[Configuration, dict[int, Result | str]] = field(default_factory=dict)
+    outcomes: dict[Configuration, dict[int, Simulation | str]] = field(default_factory=dict)
     by_protocol: list[protocols.ProtocolRow] = field(default_factory=list)
     overheads: list[directives.DirectiveRow] = field(default_factory=list)
     on_v1280: list[v1280.HardwareRow] = field(default_factory=list)
     interrupted: bool = False
 
-    def set(self, run: SimulationRun, outcome: Result | str) -> None:
+    def set(self, run: SimulationRun, outcome: Simulation | str) -> None:
         self.outcomes.setdefault(run.configuration, {})[run.seed] = outcome
 
     @property
     def failed(self) -> bool:
-        return (
-            any(isinstance(o, str) for seeds in self.outcomes.values() for o in seeds.values())
-            or any(row.failed for row in self.by_protocol)
-            or any(row.status != "done" for row in self.overheads)
-            or any(row.status != "done" for row in self.on_v1280)
-        )
+        rows: list[Any] = [*self.by_protocol, *self.overheads, *self.on_v1280]
+        has_failed_seed = any(isinstance(o, str) for seeds in self.outcomes.values() for o in seeds.values())
+        return has_failed_seed or any(row.failed for row in rows)
 
-    def first_results(self) -> dict[Configuration, Result]:
+    def first_results(self) -> dict[Configuration, Simulation]:
         """The first seed's result of each configuration that has one."""
-        return {
-            configuration: first
-            for configuration, seeds in self.outcomes.items()
-            if isinstance(first := seeds.get(plan.FIRST_SEED), Result)
-        }
+        firsts = {configuration: seeds.get(plan.FIRST_SEED) for configuration, seeds in self.outcomes.items()}
+        return {configuration: first for configuration, first in firsts.items() if isinstance(first, Simulation)}
 
-    def lines(self, published: Path) -> list[Line]:
-        return [
-            line(configuration, [seeds[seed] for seed in sorted(seeds)], published)
-            for configuration, seeds in self.outcomes.items()
-        ]
+    def lines(self) -> list[Line]:
+        found = self.outcomes.items()
+        return [line(configuration, [seeds[seed] for seed in sorted(seeds)]) for configuration, seeds in found]
 
 
 def run(settings: Settings) -> int:
@@ -88,10 +79,8 @@ def run(settings: Settings) -> int:
     Raises PublishedDataError if the published tables cannot be used, OSError if results cannot be written.
     """
     configurations = plan.configurations(settings.programs)
-    simulations = plan.simulation_runs(configurations, settings.seeds, settings.published)
-    outcome = Outcome()
-    for configuration in configurations:
-        outcome.outcomes[configuration] = {}
+    simulations = plan.simulation_runs(configurations, settings.seeds)
+    outcome = Outcome({configuration: {} for configuration in configurations})
     for simulation in simulations:
         outcome.set(simulation, NOT_RUN)
 
@@ -107,11 +96,22 @@ def run(settings: Settings) -> int:
         with Progress(len(traces) + len(simulations)) as progress:
             tracer = Tracer(settings.build, settings.results / "traces", runner)
             untraced = _make_traces(traces, tracer, settings.retrace, progress)
-            campaign = _Campaign(untraced, tracer, settings, runner, outcome, progress)
+            simulator = Simulator(settings.build, settings.platform, runner)
+            campaign = _Campaign(untraced, tracer, simulator, settings.results, outcome, progress)
             _simulate_all(simulations, campaign)
             _simulate_protocols(under_protocols, campaign)
-            _simulate_directives(of_epcc, campaign)
-            _simulate_v1280(of_v1280, campaign)
+            progress.begin("simulate directives")
+            for one in of_epcc:
+                if reason := untraced.get(one.trace):
+                    nodes, threads_per_node = one.layout.nodes, one.layout.threads_per_node
+                    outcome.overheads.append(directives.DirectiveRow("", nodes, threads_per_node, reason))
+                else:
+                    folder = settings.results / "directives"
+                    outcome.overheads += directives.simulate(one.layout, simulator, tracer.path(one.trace), folder)
+            progress.begin("simulate hardware shared memory")
+            for one in campaign.traced(of_v1280):
+                row = v1280.simulate(one, simulator, tracer.path(one.trace), settings.results / "v1280")
+                outcome.on_v1280.append(row)
     except KeyboardInterrupt:
         runner.stop()
         outcome.interrupted = True
@@ -119,9 +119,10 @@ def run(settings: Settings) -> int:
     finally:
         signal.signal(signal.SIGTERM, previous)
 
-    lines = outcome.lines(settings.published)
-    _write_tables(settings, outcome, lines)
-    print(_text(outcome, lines, settings.published), flush=True)
+    lines = outcome.lines()
+    text = _text(outcome, lines)
+    _write_tables(settings, outcome, lines, text)
+    print(text, flush=True)
     if settings.figures:
         from sdsm.report.main_job.figures import draw_all
 
@@ -159,21 +160,22 @@ class _Campaign:
 
     untraced: dict[TraceRun, str]
     tracer: Tracer
-    settings: Settings
-    runner: CommandRunner
+    simulator: Simulator
+    results: Path
     outcome: Outcome
     progress: Progress
 
+    def traced(self, configurations: Sequence[Configuration]) -> list[Configuration]:
+        """Those with a trace; the others' own lines say why they have none."""
+        return [one for one in configurations if one.trace not in self.untraced]
+
 
 def _simulate_all(simulations: Sequence[SimulationRun], campaign: _Campaign) -> None:
-    settings = campaign.settings
-    folder = settings.results / "simulations"
+    def work(simulation: SimulationRun) -> Simulation:
+        path = campaign.results / "simulations" / f"{simulation.name}.json"
+        return campaign.simulator.kept(simulation, campaign.tracer.path(simulation.configuration.trace), path)
 
-    def work(simulation: SimulationRun) -> Result:
-        path = campaign.tracer.path(simulation.configuration.trace)
-        return simulate(simulation, settings.build, path, settings.platform, folder, campaign.runner)
-
-    def collect(future: Future[Result], simulation: SimulationRun) -> None:
+    def collect(future: Future[Simulation], simulation: SimulationRun) -> None:
         try:
             campaign.outcome.set(simulation, future.result())
         except (CommandFailed, OSError) as error:
@@ -183,8 +185,8 @@ def _simulate_all(simulations: Sequence[SimulationRun], campaign: _Campaign) -> 
             pass
         campaign.progress.finish(f"simulate {simulation.name}", quiet=simulation.seed > plan.FIRST_SEED)
 
-    pool = ThreadPoolExecutor(max_workers=settings.simulations_at_once)
-    pending: dict[Future[Result], SimulationRun] = {}
+    pool = ThreadPoolExecutor(SIMULATIONS_AT_ONCE)
+    pending: dict[Future[Simulation], SimulationRun] = {}
     try:
         for simulation in simulations:
             reason = campaign.untraced.get(simulation.configuration.trace)
@@ -202,7 +204,7 @@ def _simulate_all(simulations: Sequence[SimulationRun], campaign: _Campaign) -> 
     finally:
         # Something is left only after an interruption: what ended meanwhile still counts.
         if pending:
-            campaign.runner.stop()
+            campaign.simulator.runner.stop()
         pool.shutdown(wait=True, cancel_futures=True)
         for future, simulation in pending.items():
             if not future.cancelled():
@@ -210,50 +212,17 @@ def _simulate_all(simulations: Sequence[SimulationRun], campaign: _Campaign) -> 
 
 
 def _simulate_protocols(chosen: Sequence[Configuration], campaign: _Campaign) -> None:
-    settings = campaign.settings
     campaign.progress.begin("simulate each protocol")
-    folder = settings.results / "protocols"
+    simulator, folder = campaign.simulator, campaign.results / "protocols"
     try:
-        known = protocols.known_protocols(settings.build / "sdsm", campaign.runner)
+        known = protocols.known_protocols(simulator.build / "sdsm", simulator.runner)
     except CommandFailed as error:
         campaign.progress.say(f"protocols: {error}")
         return
     for protocol in known:
-        for configuration in chosen:
-            if configuration.trace in campaign.untraced:
-                continue  # its own line says so
-            path = campaign.tracer.path(configuration.trace)
-            row = protocols.simulate(
-                configuration, protocol, settings.build, path, settings.platform, folder, campaign.runner, settings.published
-            )
+        for one in campaign.traced(chosen):
+            row = protocols.simulate(one, protocol, simulator, campaign.tracer.path(one.trace), folder)
             campaign.outcome.by_protocol.append(row)
-
-
-def _simulate_directives(chosen: Sequence[Configuration], campaign: _Campaign) -> None:
-    settings = campaign.settings
-    campaign.progress.begin("simulate directives")
-    folder = settings.results / "directives"
-    for configuration in chosen:
-        layout = configuration.layout
-        if reason := campaign.untraced.get(configuration.trace):
-            campaign.outcome.overheads.append(directives.DirectiveRow("", layout.nodes, layout.threads_per_node, reason))
-            continue
-        path = campaign.tracer.path(configuration.trace)
-        campaign.outcome.overheads += directives.simulate(
-            layout, settings.build, path, settings.platform, folder, campaign.runner, settings.published
-        )
-
-
-def _simulate_v1280(chosen: Sequence[Configuration], campaign: _Campaign) -> None:
-    settings = campaign.settings
-    campaign.progress.begin("simulate hardware shared memory")
-    folder = settings.results / "v1280"
-    for configuration in chosen:
-        if configuration.trace in campaign.untraced:
-            continue  # its own line says so
-        path = campaign.tracer.path(configuration.trace)
-        row = v1280.simulate(configuration, settings.build, path, folder, campaign.runner, settings.published)
-        campaign.outcome.on_v1280.append(row)
 
 
 def _settings_document(settings: Settings) -> dict[str, Any]:
@@ -269,52 +238,38 @@ def _settings_document(settings: Settings) -> dict[str, Any]:
     }
 
 
-def _write_tables(settings: Settings, outcome: Outcome, lines: Sequence[Line]) -> None:
+def _write_tables(settings: Settings, outcome: Outcome, lines: Sequence[Line], text: str) -> None:
     results = settings.results
-    document = _settings_document(settings)
     accuracy = laplace_accuracy(lines)
-    if accuracy is not None:
-        document["accuracy"] = vars(accuracy)
-    tables.write_summary(results, lines, document)
+    tables.write_summary(results, lines, _settings_document(settings) | {"accuracy": accuracy and vars(accuracy)})
     tables.write_text(results / "times.csv", csv_text([tables.line_row(line) for line in lines]))
     tables.write_text(results / "threads.csv", csv_text(thread_rows(outcome.first_results())))
     tables.write_text(results / "seeds.csv", csv_text(tables.seed_rows(lines, plan.FIRST_SEED)))
     write_rows(results / protocols.TABLE, outcome.by_protocol)
     write_rows(results / directives.TABLE, outcome.overheads)
     write_rows(results / v1280.TABLE, outcome.on_v1280)
-    tables.write_text(results / "tables.txt", _text(outcome, lines, settings.published) + "\n")
+    tables.write_text(results / "tables.txt", text + "\n")
 
 
-def _text(outcome: Outcome, lines: Sequence[Line], published: Path) -> str:
+def _text(outcome: Outcome, lines: Sequence[Line]) -> str:
     parts = []
     laplace = [line for line in lines if line.program == "laplace"]
     fft = [line for line in lines if line.program == "fft"]
     spread = [line for line in laplace if line.is_distribution]
+    against = "predicted against published [WR-opt]; speedup over implementation 0"
     if laplace:
-        parts += [
-            (
-                f"Laplace, {plan.LAPLACE_POINTS_PER_SIDE} x {plan.LAPLACE_POINTS_PER_SIDE}, {plan.LAPLACE_ITERATIONS} "
-                "iterations: predicted against published [WR-opt]; speedup over implementation 0"
-            ),
-            "(layout: nodes x threads per node; rows that a published time went into are marked, the rest predicted)",
-            tables.times_table(laplace),
-        ]
-        accuracy = laplace_accuracy(laplace)
-        if accuracy is not None:
+        size = f"{plan.LAPLACE_POINTS_PER_SIDE} x {plan.LAPLACE_POINTS_PER_SIDE}, {plan.LAPLACE_ITERATIONS} iterations"
+        marked = "rows that a published time went into are marked, the rest predicted"
+        parts += [f"Laplace, {size}: {against}", f"(layout: nodes x threads per node; {marked})"]
+        parts.append(tables.times_table(laplace))
+        if (accuracy := laplace_accuracy(laplace)) is not None:
             parts.append(tables.accuracy_sentence(accuracy))
-        parts.append(second_series(published))
+        parts.append(second_series())
     if spread:
-        parts += [
-            "",
-            f"Laplace 1 and 2 over seeds (jitter of remote faults: {plan.JITTER * 100:g} %), seconds",
-            tables.spread_table(spread),
-        ]
+        jitter = f"jitter of remote faults: {plan.JITTER * 100:g} %"
+        parts += ["", f"Laplace 1 and 2 over seeds ({jitter}), seconds", tables.spread_table(spread)]
     if fft:
-        parts += [
-            "",
-            f"FFT, {plan.FFT_POINTS} points: predicted against published [WR-opt]; speedup over implementation 0",
-            tables.times_table(fft),
-        ]
+        parts += ["", f"FFT, {plan.FFT_POINTS} points: {against}", tables.times_table(fft)]
         rows = [row for row in thread_rows(outcome.first_results()) if row["program"] == "fft"]
         if rows:
             parts += ["", "FFT, events per thread (mean over threads; each thread is in threads.csv)"]

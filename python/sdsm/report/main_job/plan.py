@@ -9,7 +9,6 @@ from pathlib import Path
 from sdsm.base.published import FOLDER, calibration_value
 from sdsm.microbench.command import Layout
 
-PROGRAMS = ("laplace", "fft", "epcc")
 LAPLACE_POINTS_PER_SIDE = 1024
 LAPLACE_ITERATIONS = 100
 FFT_POINTS = 2**19
@@ -90,20 +89,11 @@ class SimulationRun:
         layout = self.configuration.layout
         # Hardware shared memory has no remote pages.
         jitter = () if protocol == "hardware" else ("--jitter", str(JITTER))
-        return [
-            str(sdsm),
-            "simulate",
-            str(trace),
-            *("--platform", str(platform)),
-            *("--nodes", str(layout.nodes)),
-            *("--threads-per-node", str(layout.threads_per_node)),
-            *("--sequential-time", f"{self.sequential_time_s!r}s"),
-            *("--network", NETWORK),
-            *("--seed", str(self.seed)),
-            *jitter,
-            *("--json", "-"),
-            *(("--protocol", protocol) if protocol else ()),
-        ]
+        where = ("--nodes", str(layout.nodes), "--threads-per-node", str(layout.threads_per_node))
+        scale = ("--sequential-time", f"{self.sequential_time_s!r}s")
+        how = (*scale, "--network", NETWORK, "--seed", str(self.seed), *jitter)
+        under = ("--protocol", protocol) if protocol else ()
+        return [str(sdsm), "simulate", str(trace), "--platform", str(platform), *where, *how, "--json", "-", *under]
 
 
 def configurations(programs: Sequence[str] = ("laplace", "fft")) -> list[Configuration]:
@@ -125,13 +115,9 @@ def trace_runs(chosen: Sequence[Configuration]) -> list[TraceRun]:
 def sequential_time_s(program: str, implementation: int, folder: Path = FOLDER) -> float:
     """Published one-thread time that the compute of a trace is scaled to: implementation 0's for every Laplace, each
     implementation's own for FFT. Reads calibration rows only; raises PublishedDataError."""
-    if program == "laplace":
-        return calibration_value(
-            "laplace_times", "time_s", folder, source="WR-opt", implementation=0, nodes=1, threads_per_node=1
-        )
-    return calibration_value(
-        "fft_times", "time_s", folder, source="WR-opt", implementation=implementation, nodes=1, threads_per_node=1
-    )
+    number = 0 if program == "laplace" else implementation
+    wanted = {"source": "WR-opt", "implementation": number, "nodes": 1, "threads_per_node": 1}
+    return calibration_value(f"{program}_times", "time_s", folder, **wanted)
 
 
 def simulation_runs(chosen: Sequence[Configuration], seeds: int, folder: Path = FOLDER) -> list[SimulationRun]:
@@ -150,11 +136,8 @@ def simulation_runs(chosen: Sequence[Configuration], seeds: int, folder: Path = 
 
 def is_distribution(configuration: Configuration) -> bool:
     """Whether the prediction depends on the order of competing page requests enough to be shown as a distribution."""
-    return (
-        configuration.program == "laplace"
-        and configuration.implementation in SPREAD_IMPLEMENTATIONS
-        and configuration.layout.nodes > 1
-    )
+    is_spread = configuration.program == "laplace" and configuration.implementation in SPREAD_IMPLEMENTATIONS
+    return is_spread and configuration.layout.nodes > 1
 
 
 def calibrated_by(configuration: Configuration) -> str:

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sdsm.base.children import CommandFailed, CommandRunner
-from sdsm.base.published import FOLDER
 from sdsm.report.main_job.plan import FIRST_SEED, Configuration, Layout, SimulationRun, sequential_time_s
-from sdsm.report.main_job.simulation import TIME_LIMIT_S, kept
+from sdsm.report.main_job.simulation import TIME_LIMIT_S, Simulator
 
 TABLE = "protocols.csv"
 IMPLEMENTATION = 4
@@ -55,28 +54,16 @@ def platform_of(protocol: str, platform: Path) -> Path:
     return beside if beside.is_file() else platform
 
 
-def simulate(
-    configuration: Configuration,
-    protocol: str,
-    build: Path,
-    trace: Path,
-    platform: Path,
-    folder: Path,
-    runner: CommandRunner,
-    published: Path = FOLDER,
-) -> ProtocolRow:
+def simulate(one: Configuration, protocol: str, simulator: Simulator, trace: Path, folder: Path) -> ProtocolRow:
     """Leaves the result's JSON in `folder`. Raises Stopped."""
-    own = platform_of(protocol, platform)
-    layout = configuration.layout
-    run = SimulationRun(configuration, FIRST_SEED, sequential_time_s(configuration.program, IMPLEMENTATION, published))
-    key = (configuration.program, IMPLEMENTATION, layout.nodes, protocol, own.name)
-    path = folder / f"{configuration.name}-{protocol}.json"
+    own = platform_of(protocol, simulator.platform)
+    run = SimulationRun(one, FIRST_SEED, sequential_time_s(one.program, IMPLEMENTATION))
+    key = (one.program, IMPLEMENTATION, one.layout.nodes, protocol, own.name)
     try:
-        makespan_s = kept(run.command(build / "sdsm", trace, own, protocol), layout, path, runner).makespan_s
+        result = simulator.kept(run, trace, folder / f"{one.name}-{protocol}.json", own, protocol)
     except CommandFailed as error:
         return ProtocolRow(*key, f"refused: {error}" if error.status == 2 else str(error))
-    sequential_s = sequential_time_s(configuration.program, 0, published)
-    return ProtocolRow(*key, "done", makespan_s, sequential_s / makespan_s)
+    return ProtocolRow(*key, "done", result.makespan_s, sequential_time_s(one.program, 0) / result.makespan_s)
 
 
 def sentences(rows: Sequence[ProtocolRow]) -> list[str]:

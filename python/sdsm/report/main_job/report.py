@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from sdsm.base.published import FOLDER, Row, all_rows, number
+from sdsm.base.run_result import Simulation, mean_account_s
 from sdsm.report.main_job.plan import Configuration, calibrated_by, is_distribution, sequential_time_s
-from sdsm.report.main_job.simulation import Result
 
 
 @dataclass(frozen=True)
@@ -80,15 +80,8 @@ def error_percent(predicted: float | None, published: float | None) -> float | N
 
 
 def _published(configuration: Configuration, table: str, folder: Path) -> Row | None:
-    layout = configuration.layout
-    rows = all_rows(
-        table,
-        folder,
-        source="WR-opt",
-        implementation=configuration.implementation,
-        nodes=layout.nodes,
-        threads_per_node=layout.threads_per_node,
-    )
+    of_layout = asdict(configuration.layout)
+    rows = all_rows(table, folder, source="WR-opt", implementation=configuration.implementation, **of_layout)
     return rows[0] if rows else None
 
 
@@ -107,17 +100,13 @@ def _blind_predicted_s(configuration: Configuration) -> float | None:
     return None
 
 
-def line(
-    configuration: Configuration,
-    outcomes: Sequence[Result | str],
-    folder: Path = FOLDER,
-) -> Line:
+def line(configuration: Configuration, outcomes: Sequence[Simulation | str], folder: Path = FOLDER) -> Line:
     """The table line of a configuration.
 
     outcomes: per seed, in order, its result or the reason why there is none ("not run", or what failed). A line with
     any failed seed keeps the others' statistics and shows the reason. Raises PublishedDataError.
     """
-    results = [outcome for outcome in outcomes if isinstance(outcome, Result)]
+    results = [outcome for outcome in outcomes if isinstance(outcome, Simulation)]
     reasons = [outcome for outcome in outcomes if isinstance(outcome, str)]
     times_s = [result.makespan_s for result in results]
     predicted_s = min(times_s, default=None)
@@ -135,8 +124,7 @@ def line(
     return Line(
         program=configuration.program,
         implementation=configuration.implementation,
-        nodes=configuration.layout.nodes,
-        threads_per_node=configuration.layout.threads_per_node,
+        **asdict(configuration.layout),
         calibrated_by=calibrated_by(configuration),
         status=status,
         predicted_s=predicted_s,
@@ -155,7 +143,7 @@ def line(
         published_standard_deviation_s=number(spread_row, "time_standard_deviation_s") if spread_row else None,
         extrapolated=list(results[0].extrapolated) if results else [],
         blind_predicted_s=_blind_predicted_s(configuration),
-        mean_account_s=results[0].mean_account_s() if results else {},
+        mean_account_s=mean_account_s(results[0].threads) if results else {},
     )
 
 
@@ -176,27 +164,19 @@ LAPLACE_PREDICTED = (3, 5, 6)
 def laplace_accuracy(lines: Sequence[Line]) -> Accuracy | None:
     """Median and largest |error| of Laplace 3, 5 and 6 on more than one thread: the six times that no published time
     but implementation 0's and 4's went into. None if none was predicted."""
-    wanted = [
-        line
-        for line in lines
-        if line.program == "laplace" and line.implementation in LAPLACE_PREDICTED and line.threads > 1
-    ]
+    laplace = [line for line in lines if line.program == "laplace" and line.threads > 1]
+    wanted = [line for line in laplace if line.implementation in LAPLACE_PREDICTED]
     errors = [abs(line.time_error_percent) for line in wanted if line.time_error_percent is not None]
     if not errors:
         return None
-    return Accuracy(
-        of="Laplace implementations 3, 5 and 6 on 2 and 4 threads",
-        predictions=len(errors),
-        missing=len(wanted) - len(errors),
-        median_percent=statistics.median(errors),
-        largest_percent=max(errors),
-    )
+    of = "Laplace implementations 3, 5 and 6 on 2 and 4 threads"
+    return Accuracy(of, len(errors), len(wanted) - len(errors), statistics.median(errors), max(errors))
 
 
-def second_series(folder: Path = FOLDER) -> str:
+def second_series() -> str:
     """The other published series on the same cluster [WR-env], as a sentence: how far two measurements of one program
     differ. Empty if the table has none. Raises PublishedDataError."""
-    rows = all_rows("laplace_times", folder, source="WR-env")
+    rows = all_rows("laplace_times", source="WR-env")
     times = [f"implementation {row['implementation']} on {row['nodes']}x1 {row['time_s']} s" for row in rows]
     return f"Another series on the same cluster [WR-env]: {', '.join(times)}" if times else ""
 
@@ -205,31 +185,25 @@ REMOTE_READS = ("RUMR", "RROR", "RRWR")
 REMOTE_WRITES = ("WUMR", "WROR", "WRWR")
 
 
-def thread_rows(results: Mapping[Configuration, Result]) -> list[dict[str, Any]]:
+def thread_rows(results: Mapping[Configuration, Simulation]) -> list[dict[str, Any]]:
     """One flat row per thread of each configuration (its first seed): counts, then seconds by term.
 
     remote_reads and remote_writes: faults of the kinds whose owner is on another node (REMOTE_READS, REMOTE_WRITES).
     """
-    kinds = sorted({kind for result in results.values() for thread in result.threads for kind in thread.faults})
-    counts = list(dict.fromkeys(name for r in results.values() for thread in r.threads for name in thread.counts))
-    terms = list(dict.fromkeys(term for r in results.values() for thread in r.threads for term in thread.time_s))
+    threads = [(configuration, thread) for configuration, result in results.items() for thread in result.threads]
+    kinds = sorted({kind for _, thread in threads for kind in thread.faults})
+    names = list(dict.fromkeys(name for _, thread in threads for name in thread.counts()))
+    terms = list(dict.fromkeys(term for _, thread in threads for term in thread.account_s()))
     rows = []
-    for configuration, result in results.items():
-        for thread in result.threads:
-            row: dict[str, Any] = {
-                "program": configuration.program,
-                "implementation": configuration.implementation,
-                "nodes": configuration.layout.nodes,
-                "threads_per_node": configuration.layout.threads_per_node,
-                "thread": thread.thread,
-                "node": thread.node,
-                "remote_reads": sum(thread.faults.get(kind, 0) for kind in REMOTE_READS),
-                "remote_writes": sum(thread.faults.get(kind, 0) for kind in REMOTE_WRITES),
-            }
-            row.update({name: thread.counts.get(name, 0) for name in counts})
-            row.update({f"faults_{kind}": thread.faults.get(kind, 0) for kind in kinds})
-            row.update({f"{term.replace(' ', '_')}_s": thread.time_s.get(term, 0.0) for term in terms})
-            rows.append(row)
+    for configuration, thread in threads:
+        counts, times_s = thread.counts(), thread.account_s()
+        row: dict[str, Any] = {"program": configuration.program, "implementation": configuration.implementation}
+        row |= asdict(configuration.layout) | {"thread": thread.id, "node": thread.node}
+        for name, remote in (("remote_reads", REMOTE_READS), ("remote_writes", REMOTE_WRITES)):
+            row[name] = sum(thread.faults.get(kind, 0) for kind in remote)
+        row |= {name: counts.get(name, 0) for name in names}
+        row |= {f"faults_{kind}": thread.faults.get(kind, 0) for kind in kinds}
+        rows.append(row | {f"{term.replace(' ', '_')}_s": times_s.get(term, 0.0) for term in terms})
     return rows
 
 

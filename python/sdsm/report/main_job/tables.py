@@ -60,36 +60,20 @@ def times_table(lines: Sequence[Line]) -> str:
     """Returns predicted and published times and speedups, with blind predictions where there are any."""
     has_blind = any(line.blind_predicted_s is not None for line in lines)
     blind = (f"blind ({BLIND_COMMIT}) s", "error") if has_blind else ()
-    header = (
-        *("impl", "layout", "predicted s", "published s", "error"),
-        *blind,
-        *("speedup", "published", "error", "calibrated by"),
-    )
+    speedups = ("speedup", "published", "error")
+    header = ("impl", "layout", "predicted s", "published s", "error", *blind, *speedups, "calibrated by")
     rows = []
     for line in lines:
         note = line.calibrated_by if line.done else "INCOMPLETE"
         if line.extrapolated:
             note = f"{note} (extrapolated: {', '.join(line.extrapolated)})".strip()
-        rows.append(
-            (
-                str(line.implementation),
-                line.layout,
-                _predicted(line, line.predicted_s, 2),
-                figure(line.published_s, 1),
-                percent(line.time_error_percent),
-                *(_blind(line) if has_blind else ()),
-                figure(line.predicted_speedup, 2),
-                figure(line.published_speedup, 2),
-                percent(line.speedup_error_percent),
-                note,
-            )
-        )
+        times = (_predicted(line, line.predicted_s, 2), figure(line.published_s, 1), percent(line.time_error_percent))
+        blind_error = error_percent(line.blind_predicted_s, line.published_s)
+        blind_cells = (figure(line.blind_predicted_s, 2), percent(blind_error)) if has_blind else ()
+        speedup_cells = (figure(line.predicted_speedup, 2), figure(line.published_speedup, 2))
+        error = percent(line.speedup_error_percent)
+        rows.append((str(line.implementation), line.layout, *times, *blind_cells, *speedup_cells, error, note))
     return _with_footnote(text_table(header, rows), lines)
-
-
-def _blind(line: Line) -> tuple[str, str]:
-    error = error_percent(line.blind_predicted_s, line.published_s)
-    return figure(line.blind_predicted_s, 2), percent(error)
 
 
 def incomplete_list(lines: Sequence[Line]) -> str:
@@ -104,34 +88,16 @@ def incomplete_list(lines: Sequence[Line]) -> str:
 def spread_table(lines: Sequence[Line]) -> str:
     """Distributions over seeds beside the published ones, seconds."""
     header = ("impl", "layout", "seeds", "min", "published", "error", "mean", "published", "sd", "published")
-    table = text_table(
-        header,
-        [
-            (
-                str(line.implementation),
-                line.layout,
-                str(line.seeds),
-                _predicted(line, line.predicted_s, 1),
-                figure(line.published_s, 1),
-                percent(line.time_error_percent),
-                figure(line.predicted_mean_s, 1),
-                figure(line.published_mean_s, 1),
-                figure(line.predicted_standard_deviation_s, 2),
-                figure(line.published_standard_deviation_s, 2),
-            )
-            for line in lines
-        ],
-    )
-    return _with_footnote(table, lines)
+    rows = []
+    for line in lines:
+        times = (_predicted(line, line.predicted_s, 1), figure(line.published_s, 1), percent(line.time_error_percent))
+        means = (figure(line.predicted_mean_s, 1), figure(line.published_mean_s, 1))
+        deviations = (figure(line.predicted_standard_deviation_s, 2), figure(line.published_standard_deviation_s, 2))
+        rows.append((str(line.implementation), line.layout, str(line.seeds), *times, *means, *deviations))
+    return _with_footnote(text_table(header, rows), lines)
 
 
-COUNT_COLUMNS = {
-    "remote_reads": "remote reads",
-    "remote_writes": "remote writes",
-    "barriers": "barriers",
-    "messages": "messages",
-    "bytes": "bytes",
-}
+COUNT_COLUMNS = ("remote_reads", "remote_writes", "barriers", "messages", "bytes")
 
 
 def counts_table(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -150,7 +116,7 @@ def counts_table(rows: Sequence[Mapping[str, Any]]) -> str:
             mean = f"{sum(values) / len(values):.0f}"
             cells.append(mean if max(values) == min(values) else f"{mean} (max {max(values)})")
         lines.append(tuple(cells))
-    return text_table(("impl", "layout", *COUNT_COLUMNS.values()), lines)
+    return text_table(("impl", "layout", *(column.replace("_", " ") for column in COUNT_COLUMNS)), lines)
 
 
 def accuracy_sentence(accuracy: Accuracy) -> str:

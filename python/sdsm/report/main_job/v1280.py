@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from sdsm.base.children import CommandFailed, CommandRunner
+from sdsm.base.children import CommandFailed
 from sdsm.base.places import PLATFORMS
-from sdsm.base.published import FOLDER, calibration_value
+from sdsm.base.published import calibration_value
 from sdsm.microbench.command import Layout
 from sdsm.report.main_job.plan import FFT_POINTS, FIRST_SEED, Configuration, SimulationRun
-from sdsm.report.main_job.simulation import kept
+from sdsm.report.main_job.simulation import Simulator
 
 TABLE = "v1280.csv"
 PROGRAM, IMPLEMENTATION = "fft", 2
@@ -28,26 +28,23 @@ class HardwareRow:
     status: str
     predicted_s: float | None = None
 
+    @property
+    def failed(self) -> bool:
+        return self.status != "done"
+
 
 def configurations() -> list[Configuration]:
     return [Configuration(PROGRAM, IMPLEMENTATION, layout) for layout in LAYOUTS]
 
 
-def one_thread_s(published: Path = FOLDER) -> float:
-    """Raises PublishedDataError."""
-    return calibration_value("v1280_fft_times", "time_s", published, implementation=IMPLEMENTATION, points=FFT_POINTS, threads=1)
-
-
-def simulate(
-    configuration: Configuration, build: Path, trace: Path, folder: Path, runner: CommandRunner, published: Path = FOLDER
-) -> HardwareRow:
+def simulate(configuration: Configuration, simulator: Simulator, trace: Path, folder: Path) -> HardwareRow:
     """Leaves the result's JSON in `folder`. Raises Stopped, PublishedDataError."""
-    layout = configuration.layout
-    run = SimulationRun(configuration, FIRST_SEED, one_thread_s(published))
-    row = (PROGRAM, IMPLEMENTATION, layout.threads, run.sequential_time_s)
-    command = run.command(build / "sdsm", trace, PLATFORMS / "v1280.xml", "hardware")
+    of = {"implementation": IMPLEMENTATION, "points": FFT_POINTS, "threads": 1}
+    one_thread_s = calibration_value("v1280_fft_times", "time_s", **of)  # type: ignore[arg-type]
+    row = (PROGRAM, IMPLEMENTATION, configuration.layout.threads, one_thread_s)
+    run = SimulationRun(configuration, FIRST_SEED, one_thread_s)
     try:
-        result = kept(command, layout, folder / f"{configuration.name}.json", runner)
+        result = simulator.kept(run, trace, folder / f"{configuration.name}.json", PLATFORMS / "v1280.xml", "hardware")
     except CommandFailed as error:
         return HardwareRow(*row, str(error))
     return HardwareRow(*row, "done", result.makespan_s)

@@ -1,7 +1,8 @@
-"""The figures: each a module with NAME and draw(), of lines or of another table's rows."""
+"""The figures: each a module with draw(), of lines or of another table's rows; None where there is nothing to draw."""
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,22 +10,15 @@ from sdsm.report.main_job.directives import DirectiveRow
 from sdsm.report.main_job.protocols import ProtocolRow
 from sdsm.report.main_job.report import Line
 
+OF_LINES = ("laplace_speedup", "laplace_time", "laplace_spread", "fft_speedup", "fft_time")
+
 
 def draw_all(
-    lines: Sequence[Line], rows: Sequence[ProtocolRow], overheads: Sequence[DirectiveRow], folder: Path
+    lines: Sequence[Line], by_protocol: Sequence[ProtocolRow], overheads: Sequence[DirectiveRow], folder: Path
 ) -> list[Path]:
     """Draws every figure with data. Returns the files written. Raises OSError."""
     from sdsm.plot.style import save
-    from sdsm.report.main_job.figures import (
-        directives,
-        fft_speedup,
-        fft_time,
-        laplace_speedup,
-        laplace_spread,
-        laplace_time,
-        protocols,
-    )
 
-    drawn = [(one.NAME, one.draw(lines)) for one in (laplace_speedup, laplace_time, laplace_spread, fft_speedup, fft_time)]
-    drawn += [(protocols.NAME, protocols.draw(rows)), (directives.NAME, directives.draw(overheads))]
-    return [path for name, figure in drawn if figure is not None for path in save(figure, folder, name)]
+    of = dict.fromkeys(OF_LINES, lines) | {"protocols": by_protocol, "directives": overheads}  # type: ignore[dict-item]
+    drawn = {name: importlib.import_module(f"{__name__}.{name}").draw(rows) for name, rows in of.items()}
+    return [path for name, figure in drawn.items() if figure is not None for path in save(figure, folder, name)]

@@ -9,8 +9,6 @@ from matplotlib.figure import Figure
 from sdsm.plot import style
 from sdsm.report.main_job.directives import DirectiveRow
 
-NAME = "directives"
-
 COLOURS = (style.SKY, style.GREEN, style.BLUE, style.ORANGE, style.VERMILION)
 MARKERS = "osD^v"
 
@@ -24,26 +22,13 @@ def draw(rows: Sequence[DirectiveRow]) -> Figure | None:
     figure = style.new_figure(7.2, 1.6 + 0.34 * len(names))
     axes = figure.subplots()
     for place, layout in enumerate(dict.fromkeys(row.layout for row in rows)):
-        of = [row for row in done if row.layout == layout]
-        axes.plot(
-            [row.predicted_us or 0.0 for row in of],
-            [names.index(row.directive) for row in of],
-            color=COLOURS[place % len(COLOURS)],
-            marker=MARKERS[place % len(MARKERS)],
-            markersize=5,
-            linestyle="none",
-            label=layout,
-        )
-        given = [row for row in of if row.given_us]
-        axes.plot(
-            [row.given_us or 0.0 for row in given],
-            [names.index(row.directive) for row in given],
-            marker="|",
-            markersize=13,
-            color=style.INK,
-            linestyle="none",
-            label="given [WR-env]" if place == 0 else None,
-        )
+        colour, marker = COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)]
+        predicted = {"color": colour, "marker": marker, "markersize": 5, "label": layout}
+        given = {"color": style.INK, "marker": "|", "markersize": 13, "label": "given [WR-env]" if place == 0 else None}
+        for figure_of, look in (("predicted_us", predicted), ("given_us", given)):
+            of = [row for row in done if row.layout == layout and getattr(row, figure_of)]
+            values, rows_of = [getattr(row, figure_of) for row in of], [names.index(row.directive) for row in of]
+            axes.plot(values, rows_of, linestyle="none", **look)  # type: ignore[arg-type]
     axes.set_xscale("log")
     axes.set_yticks(range(len(names)), names)
     axes.invert_yaxis()
@@ -51,9 +36,7 @@ def draw(rows: Sequence[DirectiveRow]) -> Figure | None:
     style.light_grid(axes, "x")
     handles, labels = axes.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=len(handles), fontsize=8)
-    style.heading(
-        figure,
-        "What a directive costs on the simulated cluster",
-        "Printed by EPCC's program itself; nodes x threads per node. Barriers and locks were given, the rest is predicted.",
-    )
+    explanation = "Printed by EPCC's program itself; nodes x threads per node. Barriers and locks were given, the rest "
+    explanation += "is predicted."
+    style.heading(figure, "What a directive costs on the simulated cluster", explanation)
     return figure

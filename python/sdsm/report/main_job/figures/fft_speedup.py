@@ -12,8 +12,6 @@ from matplotlib.patches import Patch
 from sdsm.plot import style
 from sdsm.report.main_job.report import Line
 
-NAME = "fft_speedup"
-
 SHOWN = {
     1: ("1 recursive, round-robin", style.ORANGE),
     2: ("2 hybrid, round-robin", style.VERMILION),
@@ -21,16 +19,14 @@ SHOWN = {
     4: ("4 hybrid, blocks", style.BLUE),
 }
 BAR_WIDTH = 0.2
+MARKER: dict[str, Any] = {"marker": "o", "markersize": 6, "color": style.INK, "markeredgewidth": 1.4}
 
 
 def draw(lines: Sequence[Line]) -> Figure | None:
     """The figure, or None if no parallel FFT was predicted. Bars: predicted; markers: published times, hollow where
     they were used to calibrate, filled where they were not."""
-    fft = [
-        line
-        for line in lines
-        if line.program == "fft" and line.implementation in SHOWN and line.predicted_speedup is not None
-    ]
+    fft = [line for line in lines if line.program == "fft" and line.implementation in SHOWN]
+    fft = [line for line in fft if line.predicted_speedup is not None]
     if not fft:
         return None
     figure = style.new_figure(9.0, 4.6)
@@ -41,24 +37,14 @@ def draw(lines: Sequence[Line]) -> Figure | None:
         speedup = line.predicted_speedup or 0.0
         axes.bar(place, speedup, width=0.92 * BAR_WIDTH, color=SHOWN[line.implementation][1])
         axes.annotate(
-            f"{speedup:.2f}",
-            (place, max(speedup, line.published_speedup or 0.0)),
+            f"{speedup:.2f}", (place, max(speedup, line.published_speedup or 0.0)),
             xytext=(0, 7 if line.published_speedup else 3),
-            textcoords="offset points",
-            ha="center",
-            fontsize=7.5,
+            textcoords="offset points", ha="center", fontsize=7.5,
             bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6},
-        )
+        )  # fmt: skip
         if line.published_speedup:
-            axes.plot(
-                place,
-                line.published_speedup,
-                marker="o",
-                markersize=6,
-                color=style.INK,
-                markerfacecolor="white" if line.calibrated_by else style.INK,
-                markeredgewidth=1.4,
-            )
+            filling = "white" if line.calibrated_by else style.INK
+            axes.plot(place, line.published_speedup, **MARKER, markerfacecolor=filling)
     axes.axhline(1.0, color=style.GREY, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
     axes.annotate("as fast as sequential", (-0.53, 1.0), xytext=(0, 13), textcoords="offset points", fontsize=7.5)
     axes.set_xticks(range(len(layouts)), layouts)
@@ -68,21 +54,13 @@ def draw(lines: Sequence[Line]) -> Figure | None:
     axes.set_ylabel("speedup over the sequential FFT (1.5 s)")
     style.light_grid(axes)
     handles: list[Patch | Line2D] = [Patch(color=colour, label=name) for name, colour in SHOWN.values()]
-    marker: dict[str, Any] = {
-        "linestyle": "none",
-        "marker": "o",
-        "markersize": 6,
-        "color": style.INK,
-        "markeredgewidth": 1.4,
-    }
-    if any(line.published_speedup and line.calibrated_by for line in fft):
-        handles.append(Line2D([], [], **marker, markerfacecolor="white", label="measured, used to calibrate"))
-    if any(line.published_speedup and not line.calibrated_by for line in fft):
-        handles.append(Line2D([], [], **marker, label="measured"))
+    published = [line for line in fft if line.published_speedup]
+    if any(line.calibrated_by for line in published):
+        hollow = MARKER | {"markerfacecolor": "white", "label": "measured, used to calibrate"}
+        handles.append(Line2D([], [], linestyle="none", **hollow))
+    if any(not line.calibrated_by for line in published):
+        handles.append(Line2D([], [], **MARKER, linestyle="none", label="measured"))
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), fontsize=8.5, handlelength=1.2)
-    style.heading(
-        figure,
-        "FFT on the Pentium III cluster: predicted speedup",
-        "2^19 complex points. Nothing is fitted to FFT beyond each implementation's one-thread time.",
-    )
+    explanation = "2^19 complex points. Nothing is fitted to FFT beyond each implementation's one-thread time."
+    style.heading(figure, "FFT on the Pentium III cluster: predicted speedup", explanation)
     return figure

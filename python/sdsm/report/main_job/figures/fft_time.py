@@ -10,14 +10,8 @@ from sdsm.plot import style
 from sdsm.report.main_job.figures import time_account
 from sdsm.report.main_job.report import Line
 
-NAME = "fft_time"
-
-NAMES = {
-    1: "1 recursive, round-robin pages",
-    2: "2 hybrid, round-robin pages",
-    3: "3 recursive, pages in blocks",
-    4: "4 hybrid, pages in blocks",
-}
+NAMES = {1: "1 recursive, round-robin pages", 2: "2 hybrid, round-robin pages"}
+NAMES |= {3: "3 recursive, pages in blocks", 4: "4 hybrid, pages in blocks"}
 
 
 def draw(lines: Sequence[Line]) -> Figure | None:
@@ -39,9 +33,6 @@ def draw(lines: Sequence[Line]) -> Figure | None:
     for axes in panels[0]:
         axes.set_xlabel("")
     time_account.legend(figure, fft)
-    style.heading(
-        figure,
-        "Where the time of the FFT goes (predicted)",
-        "2^19 complex points. Each bar is a run, averaged over its threads.",
-    )
+    explanation = "2^19 complex points. Each bar is a run, averaged over its threads."
+    style.heading(figure, "Where the time of the FFT goes (predicted)", explanation)
     return figure

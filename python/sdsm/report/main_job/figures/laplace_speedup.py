@@ -12,8 +12,6 @@ from matplotlib.lines import Line2D
 from sdsm.plot import style
 from sdsm.report.main_job.report import Line
 
-NAME = "laplace_speedup"
-
 # Columns: where pages live. Rows: barriers per iteration.
 PANELS = (
     ((1, "1 naive"), (3, "3 locality"), (5, "5 affinity")),
@@ -78,46 +76,24 @@ def _panel(axes: Axes, lines: Sequence[Line], top: float, sequential_s: float) -
     axes.plot([0, 4.5], [0, 4.5], color=style.GREY, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
     lines = sorted(lines, key=lambda line: line.threads)
     threads = [line.threads for line in lines]
-    axes.fill_between(
-        threads,
-        [sequential_s / max(line.predicted_times_s) for line in lines],
-        [sequential_s / min(line.predicted_times_s) for line in lines],
-        color=style.PREDICTED,
-        alpha=0.22,
-        linewidth=0,
-        zorder=2,
-    )
-    axes.plot(
-        threads,
-        [line.predicted_speedup or 0.0 for line in lines],
-        color=style.PREDICTED,
-        linewidth=2,
-        zorder=3,
-        marker=".",
-        markersize=8,
-    )
+    low, high = ([sequential_s / end(line.predicted_times_s) for line in lines] for end in (max, min))
+    axes.fill_between(threads, low, high, color=style.PREDICTED, alpha=0.22, linewidth=0, zorder=2)
+    speedups = [line.predicted_speedup or 0.0 for line in lines]
+    axes.plot(threads, speedups, color=style.PREDICTED, linewidth=2, zorder=3, marker=".", markersize=8)
     for line in lines:
         if line.published_s is not None and line.published_speedup is not None:
             _published_point(axes, line, line.published_s, line.published_speedup, top, sequential_s)
 
 
-def _published_point(
-    axes: Axes, line: Line, published_s: float, speedup: float, top: float, sequential_s: float
-) -> None:
+def _published_point(axes: Axes, line: Line, published_s: float, speedup: float, top: float, of_s: float) -> None:
+    """of_s: the time of speedup 1."""
     rounding_s = line.published_rounding_s or 0.0
-    low, high = sequential_s / (published_s + rounding_s), sequential_s / (published_s - rounding_s)
+    low, high = of_s / (published_s + rounding_s), of_s / (published_s - rounding_s)
+    filling = "white" if line.calibrated_by else style.PUBLISHED
     axes.errorbar(
-        line.threads,
-        speedup,
-        yerr=[[speedup - low], [high - speedup]],
-        marker="o",
-        markersize=6.5,
-        color=style.PUBLISHED,
-        markerfacecolor="white" if line.calibrated_by else style.PUBLISHED,
-        markeredgewidth=1.6,
-        elinewidth=1.2,
-        zorder=4,
-    )
+        line.threads, speedup, yerr=[[speedup - low], [high - speedup]], marker="o", markersize=6.5,
+        color=style.PUBLISHED, markerfacecolor=filling, markeredgewidth=1.6, elinewidth=1.2, zorder=4,
+    )  # fmt: skip
     if line.threads == 1:
         return
     text = f"{speedup:.2f}"
@@ -128,13 +104,7 @@ def _published_point(
     # Beside a steep line there is room on its far side only.
     beside = above and line.threads == 2
     axes.annotate(
-        text,
-        (line.threads, clear_of(speedup, line.predicted_speedup or speedup)),
-        xytext=(5 if beside else 0, 11 if above else -9),
-        textcoords="offset points",
-        ha="left" if beside else "center",
-        va="bottom" if above else "top",
-        fontsize=7.5,
-        linespacing=1.2,
-        zorder=5,
-    )
+        text, (line.threads, clear_of(speedup, line.predicted_speedup or speedup)),
+        xytext=(5 if beside else 0, 11 if above else -9), textcoords="offset points", fontsize=7.5, linespacing=1.2,
+        ha="left" if beside else "center", va="bottom" if above else "top", zorder=5,
+    )  # fmt: skip

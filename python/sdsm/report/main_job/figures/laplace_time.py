@@ -10,8 +10,6 @@ from sdsm.plot import style
 from sdsm.report.main_job.figures import time_account
 from sdsm.report.main_job.report import Line
 
-NAME = "laplace_time"
-
 PANELS = (((1, 2), "round-robin pages"), ((3, 4, 5, 6), "pages in blocks"))
 
 
@@ -20,10 +18,7 @@ def draw(lines: Sequence[Line]) -> Figure | None:
     laplace = [line for line in lines if line.program == "laplace" and line.threads > 1 and line.mean_account_s]
     if not laplace:
         return None
-    panels = [
-        ([line for line in laplace if line.implementation in implementations], title)
-        for implementations, title in PANELS
-    ]
+    panels = [([line for line in laplace if line.implementation in shown], title) for shown, title in PANELS]
     panels = [(chosen, title) for chosen, title in panels if chosen]
     figure = style.new_figure(9.0, 2.6 + 0.30 * sum(len(chosen) for chosen, _ in panels) + 0.5 * len(panels))
     grid = figure.subplots(len(panels), 1, squeeze=False, height_ratios=[len(chosen) + 0.8 for chosen, _ in panels])

@@ -9,8 +9,6 @@ from matplotlib.figure import Figure
 from sdsm.plot import style
 from sdsm.report.main_job.protocols import ProtocolRow
 
-NAME = "protocols"
-
 TITLES = {"laplace": "Laplace 4", "fft": "FFT 4"}
 COLOURS = (style.BLUE, style.GREEN, style.VERMILION, style.PURPLE, style.ORANGE, style.SKY)
 MARKERS = "osD^vP"

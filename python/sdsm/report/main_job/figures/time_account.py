@@ -61,14 +61,8 @@ def bars(axes: Axes, lines: Sequence[Line], labels: Sequence[str], places: Seque
                 colour = TERMS[term][1]
                 axes.barh(place, seconds, left=left, height=0.78, color=colour, edgecolor="white", linewidth=0.4)
             left += seconds
-        axes.annotate(
-            f"{left:.2f} s" if left < 20 else f"{left:.1f} s",
-            (left, place),
-            xytext=(4, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=8,
-        )
+        total = f"{left:.2f} s" if left < 20 else f"{left:.1f} s"
+        axes.annotate(total, (left, place), xytext=(4, 0), textcoords="offset points", va="center", fontsize=8)
     axes.set_yticks(list(places), list(labels), fontsize=8.5)
     axes.tick_params(axis="y", length=0)
     axes.set_ylim(max(places) + 0.6, min(places) - 0.6)
