@@ -42,9 +42,10 @@ def patched(folder: Path, patch: str, files: int) -> Path:
 
 
 def command_for(like: str) -> str:
-    """How the checkout's build compiles that source."""
+    """How the checkout's build compiles that source, by itself or in a file that includes it."""
     for entry in json.loads((BUILD / "compile_commands.json").read_text()):
-        if entry["file"] == str(SOURCE / like):
+        file = Path(entry["file"])
+        if file == SOURCE / like or (file.suffix == ".cxx" and f'"{SOURCE / like}"' in file.read_text()):
             return str(entry["command"])
     raise AssertionError(f"{like} is not compiled")
 

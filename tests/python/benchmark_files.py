@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterator
-from dataclasses import astuple
 from pathlib import Path
 
 from sdsm.readers.measurement import Reading
@@ -14,12 +13,28 @@ DATA = Path(__file__).resolve().parent / "data"
 EPCC = sorted((DATA / "epcc").glob("*.out"))
 DESCRIBED = sorted((DATA / "described").iterdir())
 JIAJIA = sorted((DATA / "jiajia").iterdir())
-OTHERS = sorted([*(DATA / "network").iterdir(), DATA / "sdsm" / "microbench.system.json", *JIAJIA])
+OTHERS = sorted([*(DATA / "network").iterdir(), *(DATA / "sdsm").iterdir(), *JIAJIA])
 
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 _PIECES = (
-    *("\n", " ", "-", ".", "0", "9", "e5", "nan", "*****", "=", "+/-"),
-    *("microseconds", "milliseconds", "Computing", "١", "{", "]", '"'),
+    "\n",
+    " ",
+    "-",
+    ".",
+    "0",
+    "9",
+    "e5",
+    "nan",
+    "*****",
+    "=",
+    "+/-",
+    "microseconds",
+    "milliseconds",
+    "Computing",
+    "١",
+    "{",
+    "]",
+    '"',
 )
 
 
@@ -32,7 +47,17 @@ def numbers_of(reading: Reading) -> Iterator[float]:
     """Every number that a reader made of a text."""
     for measurement in reading.measurements:
         yield from measurement.values
-        yield from (value for value in astuple(measurement.spread) if value is not None)
+        spread = measurement.spread
+        for value in (
+            spread.standard_deviation,
+            spread.half_width_95,
+            spread.minimum,
+            spread.median,
+            spread.maximum,
+            spread.outliers,
+        ):
+            if value is not None:
+                yield value
     for setting in reading.settings:
         if isinstance(setting.value, (int, float)):
             yield setting.value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import given
@@ -16,14 +17,18 @@ from sdsm.readers.text import LIMIT_BYTES, Text, load
 
 GOLDEN = DATA / "golden"
 SUMMED_UP = [
-    DATA / name for name in ("epcc/v31.arraybench_59049.gcc.2.out", "epcc/taskbench.gcc.2.out", "jiajia/pair-a.tsp.out")
+    DATA / "epcc" / "v31.arraybench_59049.gcc.2.out",
+    DATA / "epcc" / "taskbench.gcc.2.out",
+    DATA / "network" / "iperf3.loopback.json",
+    DATA / "sdsm" / "microbench.system.json",
+    DATA / "jiajia" / "pair-a.tsp.out",
+    *DESCRIBED,
 ]
-SUMMED_UP += [DATA / "network" / "iperf3.loopback.json", DATA / "sdsm" / "microbench.system.json", *DESCRIBED]
 NETPIPE = (DATA / "network" / "netpipe.loopback.out").read_text()
-OSU = "# OSU MPI Latency Test v5.6.2\n# Size          Latency (us)\n0   3.50\n8   3.54\n"
 NETPIPE_PRINTED = (DATA / "network" / "netpipe.loopback.stdout").read_text()
 IPERF = json.loads((DATA / "network" / "iperf3.loopback.json").read_text())
 MEASURED = json.loads((DATA / "sdsm" / "microbench.system.json").read_text())
+RUN = json.loads((DATA / "sdsm" / "run.laplace.json").read_text())
 
 
 def reading_of(text: str) -> Reading:
@@ -176,19 +181,9 @@ def test_every_line_of_netpipe_is_a_time_and_a_bandwidth(name):
         (NETPIPE_PRINTED.replace("  3:       4 bytes", "  4:       4 bytes"), 8, "one is missing"),
         (NETPIPE_PRINTED.replace("10.48 usec", "10.48 msec"), 5, "no line of NetPIPE's"),
         (NETPIPE_PRINTED.replace("  9900 times", "     0 times"), 5, "0 times"),
-        (OSU.replace("(us)", "(ms)"), 2, "Latency in 'ms', where OSU prints us"),
-        (OSU.replace("Latency (us)", "Bandwidth (MB/s)"), 2, "a Latency test with a column of Bandwidth"),
-        (OSU.replace("Latency (us)", "Latency (us) Latency (us)"), 2, "there twice"),
-        (OSU.replace("Latency (us)", "P99 Tail Lat(us)"), 2, "'P99 Tail Lat(us)' is not known"),
-        (OSU.replace("3.54", "3.54 1"), 4, "3 numbers for 2 columns"),
-        (OSU.replace("3.54", "-3.54"), 4, "negative"),
-        (OSU.replace("8 ", "0 "), 4, "0 bytes do not follow 0"),
-        (OSU.partition("0   ")[0], 1, "without results"),
-        (OSU + "mpirun: killed\n", 5, "'mpirun: killed'"),
-        ("hello\n" + OSU, 1, "before the test's title"),
     ],
 )
-def test_a_line_that_contradicts_its_format_is_told(text, line, words):
+def test_netpipe_that_contradicts_itself_is_told_with_its_line(text, line, words):
     refused = refusal(text)
     assert refused.line == line, refused
     assert words in str(refused)
@@ -241,11 +236,10 @@ def changed(document: dict, *path: str | int, to: object) -> str:
         (("end", "sum_sent", "bits_per_second"), 31028.2, "contradictory units"),
         (("end", "sum_received", "bytes"), 2, "contradictory units"),
         (("end", "streams", 0, "sender", "mean_rtt"), 50, "mean_rtt is outside"),
-        (("intervals", 0, "streams", 0, "rtt"), "38", "streams.0.rtt: Expected `int | float | null`, got `str`"),
-        (("intervals", 2, "sum"), None, "intervals.2.sum: Expected `object`, got `null`"),
-        (("intervals",), {}, "intervals: Expected `array`, got `object`"),
-        (("start", "test_start", "protocol"), "UDP",
-            "protocol 'UDP', whose rate is the one asked for. Run iperf3 over TCP"),
+        (("intervals", 0, "streams", 0, "rtt"), "38", "rtt is '38'"),
+        (("intervals", 2, "sum"), None, "sum is no object"),
+        (("intervals",), {}, "intervals is no list"),
+        (("start", "test_start", "protocol"), "SCTP", "neither TCP nor UDP"),
         (("start", "test_start", "bidirectional"), 1, "--bidir"),
         (("error",), "unable to connect to server", "iperf3 failed: 'unable to connect"),
     ],
@@ -254,7 +248,8 @@ def test_iperf3_that_contradicts_itself_is_told_with_its_line(path, to, words):
     text = changed(IPERF, *path, to=to)
     refused = refusal(text)
     assert words in str(refused)
-    assert '"' in text.split("\n")[refused.line - 1] and refused.line > 1
+    told = text.split("\n")[refused.line - 1]
+    assert '"' in told and refused.line > 1, told
 
 
 def test_the_sum_of_iperf3s_streams_must_be_theirs():
@@ -266,7 +261,48 @@ def test_the_sum_of_iperf3s_streams_must_be_theirs():
     assert "bits_per_second is 5.86822e+10, but 2.93411e+10 over the streams" in str(refused)
 
 
-# OSU
+def test_udp_is_read_and_called_untried():
+    document = json.loads(json.dumps(IPERF))
+    document["start"]["test_start"]["protocol"] = "UDP"
+    document["end"]["sum"] = document["end"]["sum_sent"] | {"jitter_ms": 0.25, "lost_packets": 3, "packets": 400}
+    reading = reading_of(json.dumps(document))
+    assert {(m.quantity, m.values, m.unit) for m in reading.measurements} >= {
+        ("jitter", (0.25,), "ms"),
+        ("lost packets", (3,), "1"),
+    }
+    assert "untried" in reading.warnings[0]
+
+
+# OSU, lat_mem_rd
+
+
+OSU = "# OSU MPI Latency Test v5.6.2\n# Size          Latency (us)\n0   3.50\n8   3.54\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        (OSU.replace("(us)", "(ms)"), 2, "Latency in 'ms', where OSU prints us"),
+        (OSU.replace("Latency (us)", "Bandwidth (MB/s)"), 2, "a Latency test with a column of Bandwidth"),
+        (OSU.replace("Latency (us)", "Latency (us) Latency (us)"), 2, "there twice"),
+        (OSU.replace("Latency (us)", "P99 Tail Lat(us)"), 2, "'P99 Tail Lat(us)' is not known"),
+        (OSU.replace("3.54", "3.54 1"), 4, "3 numbers for 2 columns"),
+        (OSU.replace("3.54", "-3.54"), 4, "negative"),
+        (OSU.replace("8 ", "0 "), 4, "0 bytes do not follow 0"),
+        (OSU.partition("0   ")[0], 1, "without results"),
+        (OSU + "mpirun: killed\n", 5, "'mpirun: killed'"),
+        ("hello\n" + OSU, 1, "before the test's title"),
+        ('"stride=64\n0.00049 1.4\n0.00049 1.4\n', 3, "does not follow"),
+        ('"stride=64\n0.00049 0.0\n', 2, "a load of 0.0 ns"),
+        ('"stride=64\n"stride=128\n0.00049 1.4\n', 1, "no latency for stride 64"),
+        ('"stride=64\n', 1, "no latency for stride 64"),
+        ('"stride=64\n0.00049 1.4 ns\n', 2, "neither"),
+    ],
+)
+def test_a_line_that_contradicts_its_format_is_told(text, line, words):
+    refused = refusal(text)
+    assert refused.line == line, refused
+    assert words in str(refused)
 
 
 def test_osus_minimum_and_maximum_are_the_spread():
@@ -291,6 +327,15 @@ def test_whatever_osu_prints_is_read_as_printed(rows, is_latency):
 
 
 # This project's own
+
+
+def test_microbench_gives_every_sample_in_order():
+    document = json.loads((DATA / "sdsm" / "microbench.printed.2x1.json").read_text())
+    reading = read(DATA / "sdsm" / "microbench.printed.2x1.json")
+    assert {m.quantity: list(m.values) for m in reading.measurements} == document
+    assert all(m.samples == len(document[m.quantity]) and m.unit == "ns" and not m.keys for m in reading.measurements)
+    told = reading_of(json.dumps({"burst": 64, **document})).measurements
+    assert {m.quantity for m in told} == set(document) and all(m.keys == {"burst": 64} for m in told)
 
 
 def test_faults_one_by_one_that_are_no_whole_bursts_are_refused():
@@ -345,6 +390,85 @@ def test_a_measured_file_that_contradicts_itself_is_told_with_its_line(path, to,
     assert words in str(refused)
     told = text.split("\n")[refused.line - 1]
     assert "-1" in told if path[-1] == 3 else f'"{path[-1]}"' in told or f'"{path[-2]}"' in told
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ('{"WROH": [1,\n2,\n"x"]}', 3, "sample 3 of WROH is 'x'"),
+        ('{"WROH": [1,\n-2]}', 2, "sample 2 of WROH is '-2'"),
+        ('{"WROH": [1, true]}', 1, "sample 2 of WROH is 'True'"),
+        ('{"WROH": [],\n "lock": [1]}', 1, "WROH is no list of samples"),
+        ('{"WROH": [1],\n "lock": 5}', 2, "lock is no list of samples"),
+        ('{"WROH": [1],\n "release.1025": [5]}', 2, "release.1025: a page has 1024 words"),
+    ],
+)
+def test_a_microbench_that_is_none_is_told_with_its_line(text, line, words):
+    refused = refusal(text)
+    assert refused.line == line, refused
+    assert words in str(refused)
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["WROH", "RUMR", "barrier", "lock", "release.64", "barrier.dirty64"]),
+        st.lists(st.integers(0, 10**12), min_size=1, max_size=50),
+        min_size=1,
+    ),
+    st.sampled_from([None, 1]),
+)
+def test_whatever_microbench_prints_is_read_with_the_line_of_each_quantity(document, indent):
+    text = json.dumps(document, indent=indent)
+    got = reading_of(text).measurements
+    assert {m.quantity: list(m.values) for m in got} == document
+    for m in got:
+        assert f'"{m.quantity}": [' in text.split("\n")[m.place.line - 1]
+
+
+def flattened(value: object, name: str = "") -> Iterator[tuple[str, object]]:
+    if isinstance(value, dict):
+        for key, below in value.items():
+            yield from flattened(below, f"{name}.{key}" if name else key)
+    else:
+        yield name.replace("time_s.", "time.").replace("page_service_s", "page_service"), value
+
+
+def test_no_number_of_a_native_run_is_lost_and_each_has_its_name_part_and_thread():
+    measurements = read(DATA / "sdsm" / "run.laplace.json").measurements
+    for part, threads in (("region", RUN["threads"]), ("whole run", RUN["whole_run"]["threads"])):
+        for thread in threads:
+            _, _, *wanted = flattened(thread)
+            keys = {"nodes": 2, "threads_per_node": 1, "part": part, "thread": thread["id"], "node": thread["node"]}
+            of_thread = [m for m in measurements if m.keys == keys]
+            assert [(m.quantity, m.values[0]) for m in of_thread] == wanted
+            units = {m.quantity: m.unit for m in of_thread}
+            assert (units["time.fault.RUMR"], units["faults.RUMR"], units["served_bytes"]) == ("s", "1", "B")
+    makespans = {m.keys["part"]: m.values for m in measurements if "thread" not in m.keys}
+    assert makespans == {"region": (RUN["makespan_s"],), "whole run": (RUN["whole_run"]["makespan_s"],)}
+
+
+@pytest.mark.parametrize(
+    ("path", "to", "words"),
+    [
+        (("kind",), "simulation", "kind 'simulation' is not 'native'"),
+        (("format",), 2, "format '2' is not 1"),
+        (("nodes",), 3, "2 threads, but nodes x threads_per_node is 3"),
+        (("kind",), [], "kind '[]' is not 'native'"),
+        (("min_s",), 0.0, "not those of the runs"),
+        (("runs",), [], "runs: Expected `array` of length >= 1"),
+        (("threads", 1, "time_s", "fault"), "fast", "threads.1.time_s.fault: Expected `object`, got `str`"),
+        (("threads", 1, "time_s", "fault", "WROH"), "fast", "threads.1.time_s.fault: Expected `float`, got `str`"),
+        (("whole_run", "threads", 0, "barriers"), -1, "whole_run.threads.0.barriers: Expected `int` >= 0"),
+        (("whole_run",), 5, "whole_run: Expected `object`, got `int`"),
+    ],
+)
+def test_a_run_that_is_none_is_told_with_its_line(path, to, words):
+    text = changed(RUN, *path, to=to)
+    refused = refusal(text)
+    assert words in str(refused)
+    if path != ("min_s",):
+        wanted = "threads" if path == ("nodes",) else next(step for step in reversed(path) if isinstance(step, str) and step != "WROH")
+        assert f'"{wanted}"' in text.split("\n")[refused.line - 1]
 
 
 def test_the_data_folder_says_where_its_files_come_from():

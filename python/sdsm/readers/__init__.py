@@ -12,8 +12,19 @@ from typing import Protocol, cast
 from sdsm.readers.measurement import Measurement, Place, ReadError, Reading, Setting, Spread
 from sdsm.readers.text import Text, load
 
-__all__ = ["FORMATS", "Format", "Measurement", "Place", "ReadError", "Reading", "Setting", "Spread"]
-__all__ += ["formats", "read", "read_text"]
+__all__ = [
+    "FORMATS",
+    "Format",
+    "Measurement",
+    "Place",
+    "ReadError",
+    "Reading",
+    "Setting",
+    "Spread",
+    "formats",
+    "read",
+    "read_text",
+]
 
 
 class Format(Protocol):
@@ -28,7 +39,7 @@ class Format(Protocol):
 
 
 #: Reader modules in this folder.
-FORMATS = ("epcc", "iperf3", "netpipe", "osu", "jiajia", "microbench")
+FORMATS = ("epcc", "lat_mem_rd", "iperf3", "netpipe", "osu", "jiajia", "microbench", "run_result")
 
 
 def formats() -> tuple[Format, ...]:

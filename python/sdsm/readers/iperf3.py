@@ -1,20 +1,19 @@
-"""Reader of iperf3's JSON (`iperf3 -J`) of a run over TCP: bandwidth by interval and in all, round-trip times.
+"""Reader of iperf3's JSON (`iperf3 -J`): bandwidth by interval and in all, round-trip times, UDP's jitter and losses.
 
 Recognised by its members start, intervals and end, and a version that begins with iperf. Bits per second must be the
 bytes by the seconds, and a sum the sum of its streams; what disagrees is refused. A receiver's `seconds` may be the
 sender's (seen in 3.12), so its bits may go by end - start instead.
 
-Seen: one stream, of 3.12. Several streams are read from the description.
+Seen: TCP, one stream, of 3.12. UDP and several streams are read from the description.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Any, NoReturn
 
-import msgspec
-
-from sdsm.readers.measurement import Key, Measurement, Reading, Setting, Spread, untried
+from sdsm.readers.measurement import Measurement, Reading, Setting, Spread, untried
 from sdsm.readers.text import Text
 
 NAME = "iperf3 JSON"
@@ -23,63 +22,13 @@ SEEN = True
 #: Relative tolerance of numbers that must agree: they have at least six digits.
 TOLERANCE = 2e-6
 
-Amount = Annotated[int, msgspec.Meta(ge=0, lt=10**18)] | Annotated[float, msgspec.Meta(ge=0, lt=1e18)]
-
-
-class _Part(msgspec.Struct):
-    """What one stream, or all of them, sent in a time; rtt in us."""
-
-    start: Amount
-    end: Amount
-    seconds: Amount
-    bytes: Amount
-    bits_per_second: Amount
-    omitted: bool = False
-    rtt: Amount | None = None
-    mean_rtt: Amount | None = None
-    min_rtt: Amount | None = None
-    max_rtt: Amount | None = None
-
-
-class _Interval(msgspec.Struct):
-    streams: list[_Part]
-    sum: _Part
-
-
-class _Stream(msgspec.Struct):
-    sender: _Part | None = None
-    receiver: _Part | None = None
-
-
-class _End(msgspec.Struct):
-    streams: list[_Stream]
-    sum_sent: _Part | None = None
-    sum_received: _Part | None = None
-
-
-class _Test(msgspec.Struct):
-    protocol: str
-    num_streams: Amount = 1
-    blksize: Amount | None = None
-    omit: Amount | None = None
-    duration: Amount | None = None
-    reverse: Amount | None = None
-    bidirectional: int = 0
-
-
-class _Start(msgspec.Struct):
-    version: str
-    test_start: _Test
-
-
-class _Document(msgspec.Struct):
-    start: _Start
-    intervals: list[_Interval]
-    end: _End
+_PathItem = str | int
 
 
 def recognises(source: Text) -> bool:
-    document = source.json if source.looks_like_json else None
+    if not source.looks_like_json:
+        return False
+    document = source.json
     if not isinstance(document, dict) or not {"start", "end"} <= document.keys():
         return False
     start = document["start"]
@@ -88,101 +37,205 @@ def recognises(source: Text) -> bool:
 
 def read(source: Text) -> Reading:
     """Raises ReadError."""
-    if "error" in source.json:
-        failed = f"iperf3 failed: {str(source.json['error'])[:80]!r}. Give the output of a run that succeeded"
-        source.refuse_at(failed, "error")
-    found = source.typed(_Document)
-    test, in_test = found.start.test_start, ("start", "test_start")
-    if test.protocol != "TCP":
-        why = f"protocol {test.protocol!r}, whose rate is the one asked for. Run iperf3 over TCP"
-        source.refuse_at(why, *in_test, "protocol")
-    if test.bidirectional:
-        both = "a run in both directions at once, whose sums are two. Run iperf3 without --bidir"
-        source.refuse_at(both, *in_test, "bidirectional")
-    given = [
-        ("version", found.start.version, "1", ("start", "version")),
-        ("protocol", test.protocol, "1", (*in_test, "protocol")),
-    ]
-    for name, unit in (("num_streams", "1"), ("blksize", "B"), ("omit", "s"), ("duration", "s"), ("reverse", "1")):
-        if name in source.json["start"]["test_start"]:
-            given.append((name, getattr(test, name), unit, (*in_test, name)))
-    settings = [Setting(name, value, unit, source.at(source.json_line(*path))) for name, value, unit, path in given]
-    keys: dict[str, Key] = {"streams": test.num_streams, "protocol": test.protocol}
-    measurements = _intervals(source, found.intervals, keys) + _whole(source, found.end, keys)
-    if not measurements:
-        source.refuse_at("no result. Was the benchmark stopped?", "end")
-    warnings = () if test.num_streams == 1 else (untried(source.file, f"{NAME} of TCP, {test.num_streams} streams"),)
-    return Reading(source.file, NAME, tuple(measurements), tuple(settings), warnings)
+    return _Reader(source).read()
 
 
-def _intervals(source: Text, intervals: list[_Interval], keys: dict[str, Key]) -> list[Measurement]:
-    found = []
-    for index, interval in enumerate(intervals):
-        path = ("intervals", index)
-        own, streams = keys | {"interval": index}, interval.streams
-        if len(streams) != keys["streams"]:
-            source.refuse_at(
-                f"{len(streams)} streams of {keys['streams']}. Give iperf3's whole output", *path, "streams"
+class _Reader:
+    def __init__(self, source: Text) -> None:
+        self.source = source
+        self.measurements: list[Measurement] = []
+        self.keys: dict[str, int | float | str] = {}
+
+    def read(self) -> Reading:
+        document = self.source.json
+        if "error" in document:
+            self.refuse(
+                f"iperf3 failed: {str(document['error'])[:80]!r}. Give the output of a run that succeeded", "error"
             )
-        total_bits = 0.0
-        for number, stream in enumerate(streams):
-            here = (*path, "streams", number)
-            total_bits += _rate(source, stream, *here)
-            if stream.rtt is not None:
-                place = source.at(source.json_line(*here, "rtt"))
-                found.append(
-                    Measurement("round-trip time", (stream.rtt,), "us", "last", place, keys=own | {"stream": number})
-                )
-        bits = _rate(source, interval.sum, *path, "sum")
-        _must_be_sum(source, bits, total_bits, 1e-3, *path, "sum", "bits_per_second")
-        _must_be_sum(source, interval.sum.bytes, sum(one.bytes for one in streams), 0.0, *path, "sum", "bytes")
-        if not interval.sum.omitted:
-            place = source.at(source.json_line(*path, "sum", "bits_per_second"))
-            found.append(Measurement("bandwidth", (bits,), "bit/s", "mean", place, keys=own))
-    return found
-
-
-def _whole(source: Text, end: _End, keys: dict[str, Key]) -> list[Measurement]:
-    found = []
-    for name, role, sums in (("sum_sent", "sender", end.sum_sent), ("sum_received", "receiver", end.sum_received)):
-        if sums is None:
-            continue
-        bits = _rate(source, sums, "end", name)
-        parts = [getattr(stream, role) for stream in end.streams]
-        rates = [
-            _rate(source, one, "end", "streams", number, role) for number, one in enumerate(parts) if one is not None
-        ]
-        if len(rates) == len(parts):
-            _must_be_sum(source, bits, sum(rates), 1e-3, "end", name, "bits_per_second")
-        place = source.at(source.json_line("end", name, "bits_per_second"))
-        found.append(Measurement("bandwidth, whole run", (bits,), "bit/s", "mean", place, keys=keys | {"side": role}))
-    for number, stream in enumerate(end.streams):
-        one, path = stream.sender, ("end", "streams", number, "sender", "mean_rtt")
-        if one is None or one.mean_rtt is None or one.min_rtt is None or one.max_rtt is None:
-            continue
-        if not one.min_rtt <= one.mean_rtt <= one.max_rtt:
-            source.damaged_at("mean_rtt is outside min_rtt and max_rtt", *path)
-        spread, place = Spread(minimum=one.min_rtt, maximum=one.max_rtt), source.at(source.json_line(*path))
-        of_stream = keys | {"stream": number}
-        found.append(
-            Measurement("round-trip time, whole run", (one.mean_rtt,), "us", "mean", place, None, spread, of_stream)
+        test = self.object(document["start"].get("test_start"), "start", "test_start")
+        settings = [self.setting("version", document["start"]["version"], "1", "start", "version")]
+        protocol = test.get("protocol")
+        if protocol not in ("TCP", "UDP"):
+            self.refuse(
+                f"protocol {protocol!r} is neither TCP nor UDP. Leave out the file", "start", "test_start", "protocol"
+            )
+        settings.append(self.setting("protocol", protocol, "1", "start", "test_start", "protocol"))
+        for name, unit in (("num_streams", "1"), ("blksize", "B"), ("omit", "s"), ("duration", "s"), ("reverse", "1")):
+            if name in test:
+                value = self.number(test, name, "start", "test_start")
+                settings.append(self.setting(name, value, unit, "start", "test_start", name))
+        if test.get("bidirectional"):
+            self.refuse(
+                "a run in both directions at once, whose sums are two. Run iperf3 without --bidir",
+                "start",
+                "test_start",
+                "bidirectional",
+            )
+        streams = test.get("num_streams", 1)
+        self.keys = {"streams": streams, "protocol": protocol}
+        intervals = self.array(document.get("intervals"), "intervals")
+        for index, interval in enumerate(intervals):
+            self.interval(self.object(interval, "intervals", index), streams, index)
+        self.end(self.object(document["end"], "end"))
+        if not self.measurements:
+            self.refuse("no result. Was the benchmark stopped?", "end")
+        warnings = (
+            []
+            if protocol == "TCP" and streams == 1
+            else [untried(self.source.file, f"{NAME} of {protocol}, {streams} streams")]
         )
-    return found
+        return Reading(self.source.file, NAME, tuple(self.measurements), tuple(settings), tuple(warnings))
 
+    def interval(self, interval: Mapping[str, Any], streams: int, index: int) -> None:
+        path: tuple[_PathItem, ...] = ("intervals", index)
+        parts = self.array(interval.get("streams"), *path, "streams")
+        if len(parts) != streams:
+            self.refuse(f"{len(parts)} streams of {streams}. Give iperf3's whole output", *path, "streams")
+        total_bits = total_bytes = 0.0
+        for number, part in enumerate(parts):
+            here = (*path, "streams", number)
+            stream = self.object(part, *here)
+            total_bits += self.rate(stream, *here)
+            total_bytes += self.number(stream, "bytes", *here)
+            if "rtt" in stream:
+                keys = self.keys | {"interval": index, "stream": number}
+                self.add(
+                    "round-trip time", self.number(stream, "rtt", *here), "us", "last", keys, Spread(), *here, "rtt"
+                )
+        sums = self.object(interval.get("sum"), *path, "sum")
+        bits = self.rate(sums, *path, "sum")
+        self.must_be_sum(bits, total_bits, "bits_per_second", *path, "sum")
+        self.must_be_sum(self.number(sums, "bytes", *path, "sum"), total_bytes, "bytes", *path, "sum")
+        if not sums.get("omitted", False):
+            keys = self.keys | {"interval": index}
+            self.add("bandwidth", bits, "bit/s", "mean", keys, Spread(), *path, "sum", "bits_per_second")
 
-def _rate(source: Text, part: _Part, *path: str | int) -> float:
-    """Returns bits_per_second, which must be bytes x 8 by the seconds."""
-    bits, amount = part.bits_per_second, part.bytes
-    spans = (part.seconds, part.end - part.start)
-    # Times are rounded to microseconds.
-    if not any(abs(bits * span - amount * 8) <= max(TOLERANCE * amount * 8, 1e-6 * bits) for span in spans):
-        expected = amount * 8 / spans[0] if spans[0] else math.inf
-        what = f"{amount:.0f} bytes in {spans[0]:g} s are {expected:g} bit/s, not {bits:g}"
-        source.damaged_at(f"{what} (contradictory units, or a damaged number)", *path, "bits_per_second")
-    return bits
+    def end(self, end: Mapping[str, Any]) -> None:
+        parts = self.array(end.get("streams"), "end", "streams")
+        for side in ("sent", "received"):
+            name = f"sum_{side}"
+            if name not in end:
+                continue
+            sums = self.object(end[name], "end", name)
+            bits = self.rate(sums, "end", name)
+            total = 0.0
+            role = "sender" if side == "sent" else "receiver"
+            for number, part in enumerate(parts):
+                here = ("end", "streams", number)
+                stream = self.object(part, *here)
+                if role not in stream:
+                    break
+                total += self.rate(self.object(stream[role], *here, role), *here, role)
+            else:
+                self.must_be_sum(bits, total, "bits_per_second", "end", name)
+            keys = self.keys | {"side": role}
+            self.add("bandwidth, whole run", bits, "bit/s", "mean", keys, Spread(), "end", name, "bits_per_second")
+        self.round_trips(parts)
+        if "sum" in end:
+            sums = self.object(end["sum"], "end", "sum")
+            if "sum_sent" not in end:
+                bits = self.rate(sums, "end", "sum")
+                self.add(
+                    "bandwidth, whole run", bits, "bit/s", "mean", self.keys, Spread(), "end", "sum", "bits_per_second"
+                )
+            for name, unit in (("jitter_ms", "ms"), ("lost_packets", "1"), ("packets", "1")):
+                if name in sums:
+                    value = self.number(sums, name, "end", "sum")
+                    self.add(
+                        name.removesuffix("_ms").replace("_", " "),
+                        value,
+                        unit,
+                        "mean" if unit == "ms" else "count",
+                        self.keys,
+                        Spread(),
+                        "end",
+                        "sum",
+                        name,
+                    )
 
+    def round_trips(self, parts: list[Any]) -> None:
+        for number, part in enumerate(parts):
+            here = ("end", "streams", number, "sender")
+            sender = part.get("sender", {}) if isinstance(part, dict) else {}
+            if not isinstance(sender, dict) or not {"mean_rtt", "min_rtt", "max_rtt"} <= sender.keys():
+                continue
+            mean, low, high = (self.number(sender, name, *here) for name in ("mean_rtt", "min_rtt", "max_rtt"))
+            if not low <= mean <= high:
+                self.refuse("mean_rtt is outside min_rtt and max_rtt. Correct or leave out the file", *here, "mean_rtt")
+            spread = Spread(minimum=low, maximum=high)
+            self.add(
+                "round-trip time, whole run",
+                mean,
+                "us",
+                "mean",
+                self.keys | {"stream": number},
+                spread,
+                *here,
+                "mean_rtt",
+            )
 
-def _must_be_sum(source: Text, value: float, total: float, tolerance: float, *path: str | int) -> None:
-    """tolerance: in parts. Streams end microseconds apart, so rates add up less exactly than bytes."""
-    if abs(value - total) > tolerance * abs(total):
-        source.damaged_at(f"{path[-1]} is {value:g}, but {total:g} over the streams", *path)
+    # Checks
+
+    def rate(self, part: Mapping[str, Any], *path: _PathItem) -> float:
+        """Returns bits_per_second, which must be bytes x 8 by the seconds."""
+        bits = self.number(part, "bits_per_second", *path)
+        amount = self.number(part, "bytes", *path)
+        spans = [
+            self.number(part, "seconds", *path),
+            self.number(part, "end", *path) - self.number(part, "start", *path),
+        ]
+        # Times are rounded to microseconds.
+        if not any(abs(bits * span - amount * 8) <= max(TOLERANCE * amount * 8, 1e-6 * bits) for span in spans):
+            expected = amount * 8 / spans[0] if spans[0] else math.inf
+            self.refuse(
+                f"{amount:.0f} bytes in {spans[0]:g} s are {expected:g} bit/s, not "
+                f"{bits:g} (contradictory units, or a damaged number). Correct or leave out the file",
+                *path,
+                "bits_per_second",
+            )
+        return bits
+
+    def must_be_sum(self, value: float, total: float, name: str, *path: _PathItem) -> None:
+        # Streams end microseconds apart, so rates add up less exactly than bytes.
+        tolerance = 1e-3 if name == "bits_per_second" else 0.0
+        if abs(value - total) > tolerance * abs(total):
+            self.refuse(
+                f"{name} is {value:g}, but {total:g} over the streams. Correct or leave out the file", *path, name
+            )
+
+    def add(
+        self,
+        quantity: str,
+        value: float,
+        unit: str,
+        statistic: str,
+        keys: Mapping[str, Any],
+        spread: Spread,
+        *path: _PathItem,
+    ) -> None:
+        place = self.source.at(self.source.json_line(*path))
+        self.measurements.append(Measurement(quantity, (value,), unit, statistic, place, None, spread, keys))
+
+    def setting(self, name: str, value: int | float | str, unit: str, *path: _PathItem) -> Setting:
+        return Setting(name, value, unit, self.source.at(self.source.json_line(*path)))
+
+    def number(self, part: Mapping[str, Any], name: str, *path: _PathItem) -> float:
+        value = part.get(name)
+        if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0 <= value < 1e18:
+            self.refuse(
+                f"{name} is {str(value)[:40]!r}, which is no such number. Correct or leave out the file", *path, name
+            )
+        return value
+
+    def object(self, value: Any, *path: _PathItem) -> Mapping[str, Any]:
+        if not isinstance(value, dict):
+            self.refuse(f"{path[-1]} is no object. Give iperf3's whole output", *path)
+        return value
+
+    def array(self, value: Any, *path: _PathItem) -> list[Any]:
+        if not isinstance(value, list):
+            self.refuse(f"{path[-1]} is no list. Give iperf3's whole output", *path)
+        return value
+
+    def refuse(self, what: str, *path: _PathItem) -> NoReturn:
+        self.source.refuse(self.source.json_line(*path), what)

@@ -1,12 +1,16 @@
-"""Reader of the output of `sdsm microbench -o FILE`, recognised by `"format": "sdsm-microbench"`.
+"""Reader of the output of `sdsm microbench -o FILE`, and of build/microbench, the program that it runs.
 
-It has samples in nanoseconds by layout and quantity, what homes took to serve pages, and the bare system's samples
-(quantities that begin with `system.`).
+The former is recognised by `"format": "sdsm-microbench"`: samples in nanoseconds by layout and quantity, what homes
+took to serve pages, and the bare system's samples (quantities that begin with `system.`). The latter is one object of
+lists of samples, recognised by their names, and tells no layout.
+
+Seen: both.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from typing import Any, NoReturn
 
 from sdsm.base import costs
 from sdsm.microbench import command as microbench
@@ -38,16 +42,33 @@ PACE, PACE_EVERY = "pace", "pace.every"
 OLD_BURST, OLD_BURST_TOGETHER = 16, 64
 MOST_BURST = 1 << 20
 
+_OTHER_QUANTITY = re.compile(r"barrier(?:\.(?:dirty|apart)[0-9]+)?|lock|release\.[0-9]+|RUMR\.(?:single|home|waiting|first|first-copy)|WROH\.(?:cold|trap|first|again|first-write)|WUMR\.first|WROL\.first|pace(?:\.every)?|stream\.(?:alone|together)")
+
+
 def recognises(source: Text) -> bool:
-    document = source.json if source.looks_like_json else None
-    return isinstance(document, dict) and document.get("format") == microbench.FORMAT
+    if not source.looks_like_json:
+        return False
+    document = source.json
+    if not isinstance(document, dict):
+        return False
+    if "format" in document:
+        return document["format"] == microbench.FORMAT
+    return any(isinstance(samples, list) and _is_quantity(name) for name, samples in document.items())
 
 
 def read(source: Text) -> Reading:
     """Reads every sample, in ns, in the order written. Keys: nodes, threads_per_node, emulated; rounds: number of equally
     long successive runs of the samples; burst: number of successive pages of a fault's sample, if that is not OLD_BURST.
     Raises ReadError."""
-    return _Document(source).read()
+    if "format" in source.json:
+        return _Document(source).read()
+    samples = {name: values for name, values in source.json.items() if name != "burst"}
+    measurements = _quantities(source, samples, (), "", _burst(source, source.json, samples, ()))
+    return Reading(source.file, NAME, tuple(measurements))
+
+
+def _is_quantity(name: str) -> bool:
+    return name in costs.fault_names() or _OTHER_QUANTITY.fullmatch(name) is not None
 
 
 class _Document:
@@ -64,7 +85,7 @@ class _Document:
         for name, wanted in (("version", microbench.VERSION), ("unit", "ns")):
             found = self.document.get(name)
             if found != wanted or isinstance(found, bool):
-                self.source.refuse_at(f"{name} is {str(found)[:40]!r}, where {wanted} is known. Measure again", name)
+                self.refuse(f"{name} is {str(found)[:40]!r}, where {wanted} is known. Measure again", name)
         machine = self.document.get("machine")
         for name in machine if isinstance(machine, dict) else ():
             self.setting("machine", name)
@@ -74,10 +95,12 @@ class _Document:
         if isinstance(emulated, str):
             self.keys["emulated"] = emulated
         elif emulated is not None:
-            self.source.damaged_at(f"emulated is {str(emulated)[:40]!r}, no platform file", "emulated")
+            self.refuse(
+                f"emulated is {str(emulated)[:40]!r}, no platform file. Correct or leave out the file", "emulated"
+            )
         layouts = self.document.get("layouts")
         if not isinstance(layouts, dict) or not layouts:
-            self.source.refuse_at("no layout was measured. Measure again", "layouts")
+            self.refuse("no layout was measured. Measure again", "layouts")
         for name, part in layouts.items():
             self.layout(name, part)
         if "system" in self.document:
@@ -91,19 +114,22 @@ class _Document:
         try:
             chosen = microbench.layout(name)
         except ValueError as error:
-            self.source.damaged_at(f"{error}", *path)
+            self.refuse(f"{error}. Correct or leave out the file", *path)
         for member, wanted in (("nodes", chosen.nodes), ("threads_per_node", chosen.threads_per_node)):
             if part.get(member) != wanted:
-                self.source.refuse_at(
+                self.refuse(
                     f"{member} of layout {name} is {str(part.get(member))[:40]!r}. Leave out the file", *path, member
                 )
         rounds = part.get("rounds", 1)
         if not isinstance(rounds, int) or isinstance(rounds, bool) or not 1 <= rounds <= microbench.MOST_SAMPLES:
-            self.source.damaged_at(f"rounds is {str(rounds)[:40]!r}, no number of runs", *path, "rounds")
+            self.refuse(f"rounds is {str(rounds)[:40]!r}, no number of runs. Correct or leave out the file", *path, "rounds")
         for quantity, values in samples.items():
             if isinstance(values, list) and len(values) % rounds:
-                what = f"{len(values)} samples of {quantity} are not {rounds} runs' of equal length"
-                self.source.refuse_at(f"rounds is {rounds}, but {what}. Measure again", *path, "rounds")
+                self.refuse(
+                    f"rounds is {rounds}, but {len(values)} samples of {quantity} are not {rounds} runs' of equal length. Measure again",
+                    *path,
+                    "rounds",
+                )
         burst = _burst(self.source, part, samples, path)
         keys: dict[str, Key] = {"nodes": chosen.nodes, "threads_per_node": chosen.threads_per_node, **self.keys, **burst}
         if rounds > 1:
@@ -112,14 +138,15 @@ class _Document:
         if "pages_served" in part or "page_service_s" in part:
             served = self.number(part, "pages_served", *path)
             time = self.number(part, "page_service_s", *path)
-            at, of = (self.source.at(self.source.json_line(*path, name)) for name in ("pages_served", "page_service_s"))
-            self.measurements.append(Measurement("pages served", (served,), "1", "count", at, keys=keys))
-            self.measurements.append(Measurement("page service", (time,), "s", "sum", of, int(served), keys=keys))
+            place = self.source.at(self.source.json_line(*path, "pages_served"))
+            self.measurements.append(Measurement("pages served", (served,), "1", "count", place, keys=keys))
+            place = self.source.at(self.source.json_line(*path, "page_service_s"))
+            self.measurements.append(Measurement("page service", (time,), "s", "sum", place, int(served), keys=keys))
 
     def samples(self, part: Any, *path: str) -> dict[str, Any]:
         samples = part.get("samples_ns") if isinstance(part, dict) else None
         if not isinstance(samples, dict) or not samples:
-            self.source.refuse_at(f"{path[-1]} has no samples_ns by quantity. Measure again", *path)
+            self.refuse(f"{path[-1]} has no samples_ns by quantity. Measure again", *path)
         return samples
 
     def setting(self, *path: str) -> None:
@@ -132,19 +159,22 @@ class _Document:
     def number(self, part: dict[str, Any], name: str, *path: str) -> float:
         value = part.get(name)
         if not _is_amount(value):
-            self.source.damaged_at(f"{name} is {str(value)[:40]!r}, no such number", *path, name)
+            self.refuse(f"{name} is {str(value)[:40]!r}, no such number. Correct or leave out the file", *path, name)
         return value  # type: ignore[return-value]
+
+    def refuse(self, what: str, *path: str) -> NoReturn:
+        self.source.refuse(self.source.json_line(*path), what)
 
 
 def _burst(source: Text, part: dict[str, Any], samples: dict[str, Any], path: tuple[str, ...]) -> dict[str, Key]:
     """Returns the burst's key. Raises ReadError."""
     burst = part.get("burst", OLD_BURST_TOGETHER if part.get("together") is True else OLD_BURST)
     if not isinstance(burst, int) or isinstance(burst, bool) or not 1 <= burst <= MOST_BURST:
-        source.damaged_at(f"burst is {str(burst)[:40]!r}, no number of pages", *path, "burst")
+        source.refuse(source.json_line(*path, "burst"), f"burst is {str(burst)[:40]!r}, no number of pages. Correct or leave out the file")
     singles = samples.get(SINGLE)
     if "burst" in part and isinstance(singles, list) and len(singles) % burst:
-        source.refuse_at(
-            f"{len(singles)} samples of {SINGLE} are no bursts of {burst} pages. Measure again", *path, "burst"
+        source.refuse(
+            source.json_line(*path, "burst"), f"{len(singles)} samples of {SINGLE} are no bursts of {burst} pages. Measure again"
         )
     return {} if burst == OLD_BURST else {"burst": burst}
 
@@ -161,11 +191,13 @@ def _quantities(
         for index, value in enumerate(values):
             may_be_below = name in DIFFERENCES and isinstance(value, (int, float)) and value < 0
             if not _is_amount(-value if may_be_below else value):
-                what = f"sample {index + 1} of {name} is {str(value)[:40]!r}, no time in ns"
-                source.damaged_at(what, *path, name, index)
+                what = (
+                    f"sample {index + 1} of {name} is {str(value)[:40]!r}, no time in ns. Correct or leave out the file"
+                )
+                source.refuse(source.json_line(*path, name, index), what)
         words = name.removeprefix("release.")
         if words != name and words.isdigit() and int(words) > (most := costs.sizes().page_bytes // WORD_BYTES):
-            source.damaged(line, f"{name}: a page has {most} words")
+            source.refuse(line, f"{name}: a page has {most} words. Correct or leave out the file")
         place = source.at(line)
         measurements.append(Measurement(prefix + name, tuple(values), "ns", "samples", place, len(values), keys=keys))
     return measurements
