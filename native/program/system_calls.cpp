@@ -34,7 +34,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <ctime>
 
 #include "native/gomp/engine.hpp"
 #include "native/program/clocks.hpp"
@@ -165,6 +164,7 @@ struct Row {
 };
 
 #define FUNCTION(name, ...)
+#define FUNCTION_64(name, ...)
 #define RAW(number, ...) {number, #number, [](SystemCall& c) { __VA_ARGS__; }},
 #define CALL(name, number, ...) RAW(number, __VA_ARGS__)
 #define PLAIN(number) {number, nullptr, nullptr},
@@ -173,6 +173,7 @@ constexpr Row rows[] = {
 #include "native/program/system_calls.def"
 };
 #undef FUNCTION
+#undef FUNCTION_64
 #undef RAW
 #undef CALL
 #undef PLAIN
@@ -496,6 +497,7 @@ using namespace sdsm::program;
     return call_library(                                                                                               \
         real, [](SystemCall& c) { __VA_ARGS__; }, {{a1, a2, a3, a4, a5, a6}, #name}, SDSM_CALLER);                     \
   }
+#define FUNCTION_64(name, ...) FUNCTION(name, __VA_ARGS__) FUNCTION(name##64, __VA_ARGS__)
 #define RAW(number, ...)
 #define CALL(name, number, ...) FUNCTION(name, __VA_ARGS__)
 #define PLAIN(number)
