@@ -4,24 +4,18 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 #include <unistd.h>
-#include <atomic>
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <iterator>
 #include <optional>
-#include <span>
 #include <vector>
 
-#include "models/prefetch.hpp"
 #include "native/dsm/asking.hpp"
 #include "native/dsm/clock.hpp"
 #include "native/dsm/counting.hpp"
-#include "native/dsm/diff.hpp"
 #include "native/dsm/diff_pieces.hpp"
 #include "native/dsm/downgrades.hpp"
 #include "native/dsm/emulated_network.hpp"
@@ -33,7 +27,6 @@
 #include "native/dsm/page_turns.hpp"
 #include "native/dsm/process_copies.hpp"
 #include "native/dsm/region_books.hpp"
-#include "native/dsm/regions.hpp"
 #include "native/dsm/request_handlers.hpp"
 #include "native/dsm/stack_news.hpp"
 #include "native/dsm/stacks.hpp"

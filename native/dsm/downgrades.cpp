@@ -7,7 +7,6 @@
 #include <cstring>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "native/dsm/answering.hpp"
 #include "native/dsm/asking.hpp"

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <optional>
 
-#include "native/dsm/clock.hpp"
 #include "native/dsm/control.hpp"
 #include "native/dsm/request_handlers.hpp"
 #include "native/dsm/threads.hpp"

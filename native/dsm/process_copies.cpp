@@ -1,12 +1,10 @@
 #include "native/dsm/process_copies.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <iterator>
 #include <map>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "native/dsm/asking.hpp"
 #include "native/dsm/coherence.hpp"

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "models/jiajia/counts.hpp"
-#include "models/jiajia/messages.hpp"
 #include "models/locks.hpp"
 #include "models/scash/courses.hpp"
 #include "native/dsm/counting.hpp"

@@ -10,7 +10,6 @@
 #include "models/jiajia/courses.hpp"
 #include "models/locks.hpp"
 #include "models/scash/courses.hpp"
-#include "native/dsm/asking.hpp"
 #include "native/dsm/clock.hpp"
 #include "native/dsm/coherence.hpp"
 #include "native/dsm/counting.hpp"

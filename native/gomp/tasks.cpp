@@ -197,15 +197,7 @@ SDSM_ENTRY void GOMP_taskloop_ull(void (*body)(void*), void* data, void (*copy)(
                                    gomp::iterations_of((flags & ascending) != 0, start, end, step), start, step);
 }
 
-SDSM_ENTRY void GOMP_taskwait() {
-  gomp::finish_children();
-}
-SDSM_ENTRY void GOMP_taskwait_depend(void** depend) {
-  gomp::await_dependences(depend);
-}
-SDSM_ENTRY void GOMP_taskwait_depend_nowait(void** depend) {
-  gomp::await_dependences(depend);
-}
-SDSM_ENTRY void GOMP_taskyield() {
-  gomp::run_ready();
-}
+SDSM_ENTRY_AS(void, GOMP_taskwait, (), gomp::finish_children())
+SDSM_ENTRY_AS(void, GOMP_taskwait_depend, (void** depend), gomp::await_dependences(depend))
+SDSM_ENTRY_AS(void, GOMP_taskwait_depend_nowait, (void** depend), gomp::await_dependences(depend))
+SDSM_ENTRY_AS(void, GOMP_taskyield, (), gomp::run_ready())

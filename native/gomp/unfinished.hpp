@@ -2,7 +2,6 @@
 /// fulfilled, and those that depend on them, which run later. All others run in place (tasks.cpp).
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 namespace sdsm::gomp {

@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <csetjmp>
 #include <csignal>
-#include <cstddef>
 #include <cstring>
 
 #include "native/gomp/entry.hpp"

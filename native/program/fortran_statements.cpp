@@ -106,6 +106,4 @@ SDSM_ENTRY void _gfortran_st_write_done(void* parameters) {
   end_write(parameters);
   written = written - 1;
 }
-SDSM_ENTRY void _gfortran_st_read(void* parameters) {
-  begin(begin_read, parameters);
-}
+SDSM_ENTRY_AS(void, _gfortran_st_read, (void* parameters), begin(begin_read, parameters))

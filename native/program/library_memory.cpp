@@ -185,41 +185,35 @@ std::uintptr_t allocates_for(std::uintptr_t caller) {
 }  // namespace sdsm::program
 
 /// A function that computes only.
-#define SDSM_COMPUTING(result, name, parameters, types, ...)   \
-  SDSM_ENTRY result name parameters noexcept {                 \
-    SDSM_NEXT_FUNCTION NextFunction<result types> real{#name}; \
-    const AllocatesForProgram marked(SDSM_CALLER);             \
-    return real(__VA_ARGS__);                                  \
+#define SDSM_COMPUTING(result, name, parameters, ...)               \
+  SDSM_ENTRY result name parameters noexcept {                      \
+    SDSM_NEXT_FUNCTION NextFunction<result parameters> real{#name}; \
+    const AllocatesForProgram marked(SDSM_CALLER);                  \
+    return real(__VA_ARGS__);                                       \
   }
 
-SDSM_COMPUTING(wchar_t*, wcsdup, (const wchar_t* text), (const wchar_t*), text)
-SDSM_COMPUTING(char**, backtrace_symbols, (void* const* frames, int count), (void* const*, int), frames, count)
-SDSM_COMPUTING(int, hcreate_r, (std::size_t most, hsearch_data* table), (std::size_t, hsearch_data*), most, table)
+SDSM_COMPUTING(wchar_t*, wcsdup, (const wchar_t* text), text)
+SDSM_COMPUTING(char**, backtrace_symbols, (void* const* frames, int count), frames, count)
+SDSM_COMPUTING(int, hcreate_r, (std::size_t most, hsearch_data* table), most, table)
 
-SDSM_COMPUTING(error_t, argz_create, (char* const* list, char** argz, std::size_t* bytes),
-               (char* const*, char**, std::size_t*), list, argz, bytes)
-SDSM_COMPUTING(error_t, argz_create_sep, (const char* text, int separator, char** argz, std::size_t* bytes),
-               (const char*, int, char**, std::size_t*), text, separator, argz, bytes)
-SDSM_COMPUTING(error_t, argz_append, (char** argz, std::size_t* bytes, const char* more, std::size_t more_bytes),
-               (char**, std::size_t*, const char*, std::size_t), argz, bytes, more, more_bytes)
-SDSM_COMPUTING(error_t, argz_add, (char** argz, std::size_t* bytes, const char* text),
-               (char**, std::size_t*, const char*), argz, bytes, text)
-SDSM_COMPUTING(error_t, argz_add_sep, (char** argz, std::size_t* bytes, const char* text, int separator),
-               (char**, std::size_t*, const char*, int), argz, bytes, text, separator)
-SDSM_COMPUTING(error_t, argz_insert, (char** argz, std::size_t* bytes, char* before, const char* entry),
-               (char**, std::size_t*, char*, const char*), argz, bytes, before, entry)
-SDSM_COMPUTING(error_t, envz_add, (char** envz, std::size_t* bytes, const char* name, const char* value),
-               (char**, std::size_t*, const char*, const char*), envz, bytes, name, value)
+SDSM_COMPUTING(error_t, argz_create, (char* const* list, char** argz, std::size_t* bytes), list, argz, bytes)
+SDSM_COMPUTING(error_t, argz_create_sep, (const char* text, int separator, char** argz, std::size_t* bytes), text,
+               separator, argz, bytes)
+SDSM_COMPUTING(error_t, argz_append, (char** argz, std::size_t* bytes, const char* more, std::size_t more_bytes), argz,
+               bytes, more, more_bytes)
+SDSM_COMPUTING(error_t, argz_add, (char** argz, std::size_t* bytes, const char* text), argz, bytes, text)
+SDSM_COMPUTING(error_t, argz_add_sep, (char** argz, std::size_t* bytes, const char* text, int separator), argz, bytes,
+               text, separator)
+SDSM_COMPUTING(error_t, argz_insert, (char** argz, std::size_t* bytes, char* before, const char* entry), argz, bytes,
+               before, entry)
+SDSM_COMPUTING(error_t, argz_replace,
+               (char** argz, std::size_t* bytes, const char* text, const char* with, unsigned* count), argz, bytes,
+               text, with, count)
+SDSM_COMPUTING(error_t, envz_add, (char** envz, std::size_t* bytes, const char* name, const char* value), envz, bytes,
+               name, value)
 SDSM_COMPUTING(error_t, envz_merge,
-               (char** envz, std::size_t* bytes, const char* other, std::size_t other_bytes, int overrides),
-               (char**, std::size_t*, const char*, std::size_t, int), envz, bytes, other, other_bytes, overrides)
-
-SDSM_ENTRY error_t argz_replace(char** argz, std::size_t* bytes, const char* text, const char* with, unsigned* count) {
-  SDSM_NEXT_FUNCTION NextFunction<error_t(char**, std::size_t*, const char*, const char*, unsigned*)> real{
-      "argz_replace"};
-  const AllocatesForProgram marked(SDSM_CALLER);
-  return real(argz, bytes, text, with, count);
-}
+               (char** envz, std::size_t* bytes, const char* other, std::size_t other_bytes, int overrides), envz,
+               bytes, other, other_bytes, overrides)
 
 SDSM_ENTRY void* tsearch(const void* key, void** root, Order* order) {
   SDSM_NEXT_FUNCTION NextFunction<void*(const void*, void**, Order*)> real{"tsearch"};
@@ -341,9 +335,7 @@ char* current_folder(char* room, std::size_t bytes, std::uintptr_t caller) {
 
 extern "C" [[noreturn]] void __chk_fail();
 
-SDSM_ENTRY char* getcwd(char* room, std::size_t bytes) noexcept {
-  return current_folder(room, bytes, SDSM_CALLER);
-}
+SDSM_ENTRY_AS(char*, getcwd, (char* room, std::size_t bytes) noexcept, current_folder(room, bytes, SDSM_CALLER))
 SDSM_ENTRY char* __getcwd_chk(char* room, std::size_t bytes, std::size_t room_bytes) noexcept {
   if (bytes > room_bytes) __chk_fail();
   return current_folder(room, bytes, SDSM_CALLER);

@@ -2,11 +2,9 @@
 
 #include <link.h>
 #include <sys/mman.h>
-#include <ucontext.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 
 #include "native/program/functions.hpp"

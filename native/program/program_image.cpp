@@ -1,7 +1,6 @@
 #include "native/program/program_image.hpp"
 
 #include <dlfcn.h>
-#include <link.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
 
@@ -10,7 +9,6 @@
 #include <cstring>
 
 #include "native/program/ending.hpp"
-#include "native/program/raw_memory.hpp"
 
 namespace sdsm::program {
 

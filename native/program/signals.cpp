@@ -387,14 +387,12 @@ __sighandler_t set_handler(int number, __sighandler_t handler, int flags) {
 }  // namespace
 
 /// The C library's other names for it: which of them a program calls depends on the standard that it is compiled for.
-SDSM_ENTRY __sighandler_t signal(int number, __sighandler_t handler) noexcept {
-  return set_handler(number, handler, SA_RESTART);
-}
+SDSM_ENTRY_AS(__sighandler_t, signal, (int number, __sighandler_t handler) noexcept,
+              set_handler(number, handler, SA_RESTART))
 SDSM_ENTRY __sighandler_t ssignal(int number, __sighandler_t handler) noexcept SDSM_ALIAS(signal);
 SDSM_ENTRY __sighandler_t bsd_signal(int number, __sighandler_t handler) noexcept SDSM_ALIAS(signal);
-SDSM_ENTRY __sighandler_t sysv_signal(int number, __sighandler_t handler) noexcept {
-  return set_handler(number, handler, static_cast<int>(SA_RESETHAND | SA_NODEFER));
-}
+SDSM_ENTRY_AS(__sighandler_t, sysv_signal, (int number, __sighandler_t handler) noexcept,
+              set_handler(number, handler, static_cast<int>(SA_RESETHAND | SA_NODEFER)))
 SDSM_ENTRY __sighandler_t __sysv_signal(int number, __sighandler_t handler) noexcept SDSM_ALIAS(sysv_signal);
 
 /// System V's function: SIG_HOLD blocks the signal, and anything else unblocks it.

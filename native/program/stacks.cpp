@@ -12,7 +12,6 @@
 #include "native/gomp/entry.hpp"
 #include "native/gomp/message.hpp"
 #include "native/program/next_function.hpp"
-#include "native/program/raw_memory.hpp"
 
 namespace sdsm::program {
 

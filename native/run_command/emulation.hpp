@@ -7,7 +7,6 @@
 
 #include "commands/descriptor.hpp"
 #include "models/ids.hpp"
-#include "models/page_size.hpp"
 #include "models/protocol/registry.hpp"
 #include "native/dsm/emulation.hpp"
 #include "workloads/trace/compute_scale.hpp"

@@ -1,8 +1,6 @@
 /// The launcher's side of a run on several hosts. It starts an agent on each, which reports how the processes end.
 #pragma once
 
-#include <sys/types.h>
-
 #include <array>
 #include <chrono>
 #include <cstdint>

@@ -3,7 +3,6 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "native/program/stacks.hpp"
 #include "native/program/static_arrays.hpp"
 #include "native/program/system_calls.hpp"
 #include "native/program/thread_locals.hpp"

@@ -12,7 +12,6 @@
 #include <new>
 
 #include "native/program/processes.hpp"
-#include "native/program/signals.hpp"
 #include "native/program/stacks.hpp"
 #include "native/program/system_calls.hpp"
 #include "native/tracer/deadlock.hpp"

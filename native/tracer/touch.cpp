@@ -1,7 +1,6 @@
 #include "native/tracer/touch.hpp"
 
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
 #include <csignal>

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
 
 #include "native/program/memory_access.hpp"
 #include "native/program/program_image.hpp"
