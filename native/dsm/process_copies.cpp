@@ -109,8 +109,7 @@ class Changes {
     }
   }
 
-  /// Returns when all are at home: messages to all homes are on their way at once, a few to each. `answers`: by home,
-  /// that it counts.
+  /// Returns when all are at home: messages to all homes are on their way at once, a few to each. `answers`: by home.
   void send(std::map<ProcessId, std::uint16_t> answers = {}) REQUIRES(application) {
     const program::HeldSignals held;
     std::vector<ProcessId> homes;

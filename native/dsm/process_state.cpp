@@ -24,8 +24,7 @@ bool is_news(std::atomic<bool>& was_reported, std::uintptr_t caller) {
   return !is_initial() && is_running && sdsm::program::program_image.is_program(caller) && !was_reported.exchange(true);
 }
 
-/// A thread that has set a seed has numbers of its own, as it wants. rand and random have one, drand48 and its like
-/// another.
+/// A thread that has set a seed has its own numbers. rand and random share one, drand48 and the like another.
 constinit std::atomic<bool> has_seed = false;
 constinit std::atomic<bool> has_seed48 = false;
 

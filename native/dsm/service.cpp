@@ -37,8 +37,7 @@ struct Service {
   std::vector<int> sockets;                    ///< by process
   std::vector<std::deque<Underway>> underway;  ///< by process
   std::size_t underway_count = 0;
-  /// Payload of the message that is being received. A diff of JIAJIA's has the twin's words, too, and a head for each
-  /// page.
+  /// Payload of the message that is being received. JIAJIA's diffs have the twin's words and a head for each page.
   std::byte payload[std::size_t{2} * most_page.count] = {};
 };
 constinit Service own GUARDED_BY(service);

@@ -156,8 +156,7 @@ SDSM_ENTRY void GOMP_parallel_sections(void (*body)(void*), void* data, unsigned
 SDSM_ENTRY_AS(bool, GOMP_cancel, (int /*which*/, bool /*do_cancel*/), false)
 SDSM_ENTRY_AS(bool, GOMP_cancellation_point, (int /*which*/), false)
 
-/// `teams` on the host: the teams of the league run one after the other. An implementation may choose their number
-/// where the program gives none: one.
+/// `teams` on the host: the teams of the league run one after the other. Where the program gives no number: one.
 SDSM_ENTRY void GOMP_teams_reg(void (*body)(void*), void* data, unsigned teams, unsigned thread_limit,
                                unsigned /*flags*/) {
   gomp::ThreadState& thread = gomp::this_thread();

@@ -39,8 +39,7 @@ void finish_tasks(std::uint64_t since);
 void finish_event(std::uint64_t event);
 std::uint64_t tasks_so_far();
 
-/// While it lives, the calling thread is in a task, whose children are another generation. At its end they are nobody's
-/// children.
+/// While it lives, the calling thread is in a task, whose children are a generation. At its end they are nobody's.
 class Generation {
  public:
   Generation();

@@ -18,8 +18,7 @@ constexpr unsigned most_blocks_per_page = page_bytes / quantum;
 /// At this address in each run, so that pointers stored in traced memory are the same in each pass.
 constexpr std::uintptr_t preferred_address = 0x200000000000;
 
-/// Sizes of small blocks. Each divides a page into equal parts and is a multiple of 16; the powers of two serve
-/// aligned requests.
+/// Sizes of small blocks. Each divides a page into equal parts and is a multiple of 16; powers of two serve alignment.
 constexpr std::uint16_t class_bytes[] = {16,  32,  48,  64,  80,  96,  112, 128,  160,  192,  224,
                                          256, 320, 384, 448, 512, 672, 816, 1024, 1360, 2048, 4096};
 constexpr unsigned class_count = sizeof class_bytes / sizeof class_bytes[0];
@@ -268,8 +267,7 @@ void free_large(std::uintptr_t address) REQUIRES(books_lock) {
   const std::uint64_t first = large_block(address);
   LargeBlock& block = space.large_blocks[first];
   retire_pages(address, block.pages);
-  // They are not given back to the system. In a cluster other nodes have them, too, and keep their copies, and a trace
-  // has to show the same old contents.
+  // They are not given back to the system: other nodes keep copies, and a trace has to show the same old contents.
   for (std::uint64_t i = 0; i < block.pages; ++i) {
     space.was_used[first + i] = true;
     space.is_unmapped[first + i] = false;

@@ -1,5 +1,4 @@
-/// Functions of the C library that hand buffers of the program to the kernel, and are more than a system call
-/// (system_calls.hpp).
+/// Functions of the C library that hand buffers to the kernel, and are more than a system call (system_calls.hpp).
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -1,6 +1,5 @@
 /// Functions of the C library that allocate memory for the program. Those that only compute allocate from the program's
-/// heap. Results of the others are moved there, as they also allocate what the kernel writes to (folders, files), which
-/// may not be shared.
+/// heap. Results of the others are moved there, as they also allocate what the kernel writes to (folders, files).
 #include "native/program/library_memory.hpp"
 
 #include <argz.h>
@@ -36,8 +35,7 @@ namespace {
 /// The caller for which the C library allocates memory; 0: it does so for itself.
 constinit thread_local std::uintptr_t wanted_by = 0;
 
-/// What the C library returned, moved to the program's heap; `block` itself if it lies there. Null if there is no
-/// memory.
+/// What the C library returned, moved to the program's heap; `block` if it lies there. Null without memory.
 template <typename Block>
 Block* moved(Block* block, std::size_t bytes, std::uintptr_t caller) {
   if (block == nullptr || shared_heap::holds(block)) return block;
@@ -110,8 +108,7 @@ _Unwind_Reason_Code leave_library(_Unwind_Context* context, void* found) {
   return _URC_END_OF_STACK;
 }
 
-/// The function that code before `caller`, where it is to return, has called through the linker's table; null if it
-/// has called otherwise.
+/// The function that code before `caller`, where it is to return, has called through the linker's table; else null.
 const void* called_before(std::uintptr_t caller) {
   const auto at = [](std::uintptr_t address) { return reinterpret_cast<const std::uint8_t*>(address); };
   const auto behind = [&](std::uintptr_t field) {

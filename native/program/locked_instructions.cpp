@@ -25,8 +25,7 @@ struct Replaced {
   LockedInstruction instruction;
 };
 
-/// Only the thread that starts the process, and later whichever loads a library, which the dynamic linker lets one do
-/// at a time, writes here.
+/// Only the thread that starts the process writes here, and later whichever loads a library: one at a time.
 struct Replacements {
   GrowingArray<Replaced> all;          ///< by address
   GrowingArray<AddressRange> objects;  ///< those that have been scanned

@@ -25,8 +25,7 @@ using namespace sdsm::program;
 
 namespace {
 
-/// The C library's heap has a lock, which the run-time's other thread wants, too: a handler that came meanwhile might
-/// wait for that thread.
+/// The C library's heap has a lock, which the run-time's other thread wants, too: a handler might wait for that one.
 template <typename Function, typename... Arguments>
 auto in_library(Function function, Arguments... arguments) {
   const HeldSignals held;

@@ -30,8 +30,7 @@ constexpr std::uint64_t bit_of(int signal) {
 constexpr std::uint64_t synchronous =
     bit_of(SIGFPE) | bit_of(SIGILL) | bit_of(SIGBUS) | bit_of(SIGABRT) | bit_of(SIGSYS);
 
-/// Signals of which the program has a handler, and which the run-time does not need itself: bit n - 1 is signal n, as
-/// the kernel counts them.
+/// Signals of which the program has a handler, without the run-time's own: bit n - 1 is signal n, as the kernel has it.
 constinit std::atomic<std::uint64_t> handled = 0;
 
 std::uint64_t handled_now() {

@@ -1,4 +1,4 @@
-/// The stacks that the program's code runs on: their sizes, and a switch to one.
+/// The stacks that the program's code runs on: their sizes, a switch to one, and thread-local variables at their ends.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +20,10 @@ constexpr std::uint64_t stack_slot(std::uint64_t bytes) {
 
 /// Gives the calling thread a stack for handlers: each thread that runs the program's code needs one.
 void give_signal_stack();
-/// Bytes that a thread's block and its thread-local variables take at the end of the stack that it is made with; whole
-/// pages.
+/// Bytes of a thread's block and its thread-local variables, at the end of the stack that it is made with; whole pages.
 std::uint64_t thread_local_bytes();
 
-/// The stack that the calling thread runs the program's code on. The engine beneath this folder knows it; empty for a
-/// thread that runs none.
+/// The stack that the calling thread runs the program's code on. The engine knows it; empty for others.
 AddressRange stack_of_caller();
 
 /// Calls function(argument) with the stack pointer at `top`, and returns when it does.

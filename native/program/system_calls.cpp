@@ -185,8 +185,7 @@ struct Answer {
   int error = 0;
 };
 
-/// Calls `real` as often as it takes for `is_bad_address` to be false of its answer and of the call. `inside`: the call
-/// as it was made.
+/// Calls `real` until `is_bad_address` is false of its answer and of the call. `inside`: the call as it was made.
 template <typename Call, typename IsBadAddress>
 Answer call_once(Touch touch, const SystemCall& call, SystemCall& inside, Call real, IsBadAddress is_bad_address) {
   PrivateCopies copies;
@@ -270,8 +269,7 @@ Answer in_spite_of_signals(const SystemCall& inside, const Answer& over, Call ca
 
 using LibraryFunction = NextFunction<long(long, long, long, long, long, long)>;
 
-/// A function of the C library: `real` with its pages open. Whether it returns a number or a pointer, all of the
-/// register is passed on.
+/// A function of the C library: `real` with its pages open. All of the register is passed on, for pointers, too.
 long call_library(LibraryFunction& real, Touch touch, const SystemCall& call, std::uintptr_t caller) {
   const int error_before = errno;
   int error = 0;
@@ -286,8 +284,7 @@ long call_library(LibraryFunction& real, Touch touch, const SystemCall& call, st
     });
   };
   Answer answer;
-  // A library of the program may have a function of this name. (It gets six arguments.) The run-time's buffers are its
-  // own.
+  // A library of the program may have a function of this name. The run-time's buffers are its own.
   if (program_image.is_program(reinterpret_cast<std::uintptr_t>(function)) || is_run_time(caller)) {
     answer = call_it(call);
   } else {

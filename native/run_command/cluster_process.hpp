@@ -10,8 +10,7 @@
 
 namespace sdsm::run_command {
 
-/// Arguments and environment of every process of a run. They are equal for all, as their initial stacks have to look
-/// alike.
+/// Arguments and environment of every process of a run. They are equal, as initial stacks have to be alike.
 struct ProgramStart {
   std::filesystem::path file;
   std::vector<std::string> arguments;  ///< with the program's name first
@@ -31,8 +30,7 @@ struct InheritedFiles {
   int schedule = -1;     ///< of emulated processors
 };
 
-/// Starts one. input: its standard input; control: its end of the socket to the launcher. Throws as
-/// commands::execute().
+/// Starts one. input: its standard input; control: its end of the launcher's socket. Throws as commands::execute().
 commands::Child start_process(const ProgramStart& start, int input, int control, const InheritedFiles& files);
 
 }  // namespace sdsm::run_command

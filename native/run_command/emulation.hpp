@@ -1,5 +1,4 @@
-/// Reads a platform file and a trace for `sdsm run --emulate`: the network between the nodes, and how long each thread
-/// computes between its events.
+/// Reads a platform file and a trace for `sdsm run --emulate`: the network, and how long each thread computes.
 #pragma once
 
 #include <filesystem>

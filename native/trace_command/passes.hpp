@@ -1,5 +1,4 @@
-/// Reads the run-time's records in each pass: the first makes a Structure, later ones smaller times, the last the
-/// trace.
+/// Reads the run-time's records in each pass: first a Structure, then smaller times, last the trace.
 #pragma once
 
 #include <filesystem>

@@ -7,8 +7,7 @@
 
 namespace sdsm::tracer {
 
-/// A lock of the program or of a construct, or an object of the C library. It gets its id at creation, or at its first
-/// use.
+/// A lock of the program or of a construct, or an object of the C library. Its id comes with its first use.
 struct Lock {
   std::uint64_t key = 0;  ///< class and address; 0: the place in the table is free
   std::uint32_t id = 0;   ///< the trace's LockId

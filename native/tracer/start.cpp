@@ -88,8 +88,7 @@ void end_other(std::uint32_t number) REQUIRES(turn) {
     recorder::put(RecordKind::cut, &record, sizeof record);
     return;
   }
-  // Amid an interval, also where it waits in between; or its last event is over, and the next interval has yet to
-  // begin.
+  // Amid an interval, also where it waits in between; or between two intervals.
   const std::uint64_t compute_ns = thread.is_in_interval ? thread.stopwatch.elapsed_ns() : 0;
   send_touches(thread);
   // At a barrier of the C library others wait for it in a simulation, too.
@@ -166,8 +165,7 @@ void prepare() {
       nullptr);
 }
 
-/// Called by the thread that is to run the program. `memory`: where its block lies, if the program has thread-local
-/// variables.
+/// Called by the thread that is to run the program. `memory`: where its block lies, with thread-local variables.
 void run_program(const AddressRange& memory) REQUIRES(turn, starting) {
   calibrate_clocks();
   start_threads(memory);

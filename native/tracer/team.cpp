@@ -45,8 +45,7 @@ void close(OpenDivision& open) REQUIRES(turn) {
   divisions.pop_back();
 }
 
-/// Checks, when the caller comes to a barrier of the gang, or the team, that all members have divided it in the same
-/// way.
+/// Checks, when the caller comes to a barrier of the gang, or the team, that all members divided it alike.
 void check_divisions(std::uint64_t whole) REQUIRES(turn) {
   const std::uint32_t self = running_thread().number;
   for (const OpenDivision& open : divisions) {

@@ -222,8 +222,7 @@ void schedule_in_between(VirtualThread& self, std::uint64_t more_ns) REQUIRES(tu
   end_run({"an error of sdsm's: thread ", Decimal(thread.number), " ", how});
 }
 
-/// The kernel notes in a thread's block, whenever it lets the thread go on, on which processor: also while that is
-/// shut.
+/// The kernel notes in a thread's block, whenever it lets the thread go on, on which processor, even if it is shut.
 void leave_restartable_sequences() {
   const auto* const offset = static_cast<const std::ptrdiff_t*>(dlsym(RTLD_DEFAULT, "__rseq_offset"));
   if (offset == nullptr) return;  // before glibc 2.35

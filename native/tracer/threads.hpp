@@ -189,13 +189,12 @@ class Uninterrupted {
   bool was_inside_;
 };
 
-/// Sets up all threads; the caller becomes thread 0, whose block lies in `memory`, if the program has thread-local
-/// variables.
+/// Sets up all threads; the caller becomes thread 0, whose block lies in `memory` if it has one.
 void start_threads(const program::AddressRange& memory) REQUIRES(turn, starting);
 /// Opens all threads' variables, for the end of tracking. They are shut again at the next turn but one.
 void open_all_locals() REQUIRES(turn);
 VirtualThread& thread_of(std::uint32_t number) REQUIRES(turn);
-/// Number of threads that exist.
+/// Number of threads that exist, and these.
 std::uint32_t thread_count() REQUIRES(turn);
 
 /// Gives `thread` a POSIX thread if it has none yet.

@@ -24,8 +24,7 @@ namespace {
 
 constexpr std::uint8_t trap = 0xcc;    // int3
 constexpr greg_t single_step = 0x100;  // TF, of the flags
-// Steps through a loop's iterations; each costs 1 to 2 us. Unoptimised iterations through functions of a class library
-// take hundreds.
+// Steps through a loop's iterations; each costs 1 to 2 us. Unoptimised iterations may take hundreds.
 constexpr unsigned first_steps = 512, most_steps = 8192;
 constexpr unsigned most_ignored = 1'000'000;          // some seconds
 constexpr unsigned most_ignored_polls = 100'000'000;  // which code that works may do again and again, too
@@ -305,8 +304,7 @@ void follow_step(VirtualThread& self, ucontext_t& machine) REQUIRES(turn) {
   steps.purpose = Steps::Purpose::none;
   if (is_lost) return;
   self.stopwatch.rewind(steps.own_ns);
-  // No thread comes twice without a change to an instruction of an inner loop, as of a pause that takes so many
-  // iterations.
+  // No thread comes twice without a change to an instruction of an inner loop, as of a long pause.
   if (steps.turns < turns_without_change || steps.others >= steps.turns) return let_others_change(self);
   self.flag_wait = {.place = here, .state = steps.state, .own_ns = steps.own_ns};
   Place* place = learn(here, false);
