@@ -195,25 +195,19 @@ SDSM_ENTRY int puts(const char* text) {
   return static_cast<int>(std::min<std::size_t>(INT_MAX, length + 1));
 }
 
-// printf and its kin. `...` ends the parameters of those that end with arguments, `list` those with a va_list.
+// printf and its kin: with arguments, or with a std::va_list of them.
 
-#define SDSM_PRINTING(name, parameters, call) \
-  SDSM_ENTRY int name parameters {            \
-    std::va_list list;                        \
-    va_start(list, format);                   \
-    const int length = call;                  \
-    va_end(list);                             \
-    return length;                            \
-  }
-SDSM_PRINTING(printf, (const char* format, ...), print_to_stream(stdout, 0, format, list, SDSM_CALLER))
-SDSM_PRINTING(__printf_chk, (int flag, const char* format, ...),
-              print_to_stream(stdout, flag, format, list, SDSM_CALLER))
-SDSM_PRINTING(fprintf, (FILE * stream, const char* format, ...), print_to_stream(stream, 0, format, list, SDSM_CALLER))
-SDSM_PRINTING(__fprintf_chk, (FILE * stream, int flag, const char* format, ...),
-              print_to_stream(stream, flag, format, list, SDSM_CALLER))
-SDSM_PRINTING(dprintf, (int file, const char* format, ...), print_to_file(file, 0, format, list, SDSM_CALLER))
-SDSM_PRINTING(__dprintf_chk, (int file, int flag, const char* format, ...),
-              print_to_file(file, flag, format, list, SDSM_CALLER))
+SDSM_VARIADIC_ENTRY(printf, (const char* format, ...), format, print_to_stream(stdout, 0, format, list, SDSM_CALLER))
+SDSM_VARIADIC_ENTRY(__printf_chk, (int flag, const char* format, ...), format,
+                    print_to_stream(stdout, flag, format, list, SDSM_CALLER))
+SDSM_VARIADIC_ENTRY(fprintf, (FILE * stream, const char* format, ...), format,
+                    print_to_stream(stream, 0, format, list, SDSM_CALLER))
+SDSM_VARIADIC_ENTRY(__fprintf_chk, (FILE * stream, int flag, const char* format, ...), format,
+                    print_to_stream(stream, flag, format, list, SDSM_CALLER))
+SDSM_VARIADIC_ENTRY(dprintf, (int file, const char* format, ...), format,
+                    print_to_file(file, 0, format, list, SDSM_CALLER))
+SDSM_VARIADIC_ENTRY(__dprintf_chk, (int file, int flag, const char* format, ...), format,
+                    print_to_file(file, flag, format, list, SDSM_CALLER))
 SDSM_ENTRY_AS(int, vprintf, (const char* format, std::va_list list),
               print_to_stream(stdout, 0, format, list, SDSM_CALLER))
 SDSM_ENTRY_AS(int, __vprintf_chk, (int flag, const char* format, std::va_list list),

@@ -138,20 +138,10 @@ SDSM_ENTRY_AS(int, vasprintf, (char** result, const char* format, std::va_list a
               print(result, format, arguments, SDSM_CALLER))
 SDSM_ENTRY_AS(int, __vasprintf_chk, (char** result, int /*flag*/, const char* format, std::va_list arguments) noexcept,
               print(result, format, arguments, SDSM_CALLER))
-SDSM_ENTRY int asprintf(char** result, const char* format, ...) noexcept {
-  std::va_list arguments;
-  va_start(arguments, format);
-  const int length = print(result, format, arguments, SDSM_CALLER);
-  va_end(arguments);
-  return length;
-}
-SDSM_ENTRY int __asprintf_chk(char** result, int /*flag*/, const char* format, ...) noexcept {
-  std::va_list arguments;
-  va_start(arguments, format);
-  const int length = print(result, format, arguments, SDSM_CALLER);
-  va_end(arguments);
-  return length;
-}
+SDSM_VARIADIC_ENTRY(asprintf, (char** result, const char* format, ...) noexcept, format,
+                    print(result, format, list, SDSM_CALLER))
+SDSM_VARIADIC_ENTRY(__asprintf_chk, (char** result, int /*flag*/, const char* format, ...) noexcept, format,
+                    print(result, format, list, SDSM_CALLER))
 
 SDSM_ENTRY_AS(ssize_t, getdelim, (char** line, std::size_t* room, int delimiter, FILE* stream),
               read_line(line, room, delimiter, stream, SDSM_CALLER))
