@@ -12,7 +12,7 @@
 #include "native/dsm/downgrades.hpp"
 #include "native/dsm/memory.hpp"
 #include "native/dsm/node.hpp"
-#include "native/program/polls.hpp"
+#include "native/program/memory_access.hpp"
 
 namespace sdsm::dsm {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstdio>
 
 #include "native/gomp/entry.hpp"
-#include "native/program/fortran_statements.hpp"
+#include "native/program/fortran.hpp"
 
 // `stdout` itself is a variable of the program's, in shared memory.
 extern "C" FILE _IO_2_1_stdout_;

@@ -8,7 +8,6 @@
 
 #include "native/gomp/entry.hpp"
 #include "native/gomp/loop.hpp"
-#include "native/gomp/loop_start.hpp"
 
 using namespace sdsm;
 using gomp::CurrentConstruct;

@@ -1,5 +1,5 @@
 /// Functions of the C library that allocate memory for the program. Those that only compute allocate from the program's
-/// heap. Results of the others are moved there, as they also allocate what the kernel writes to (folders, files).
+/// heap. Results of the others, which also allocate what the kernel writes to and nobody may share, are moved there.
 #include "native/program/library_memory.hpp"
 
 #include <argz.h>
@@ -22,7 +22,7 @@
 #include <iterator>
 
 #include "native/gomp/entry.hpp"
-#include "native/program/fortran_statements.hpp"
+#include "native/program/fortran.hpp"
 #include "native/program/next_function.hpp"
 #include "native/program/own_calls.hpp"
 #include "native/program/program_image.hpp"
@@ -182,12 +182,8 @@ std::uintptr_t allocates_for(std::uintptr_t caller) {
 }  // namespace sdsm::program
 
 /// A function that computes only.
-#define SDSM_COMPUTING(result, name, parameters, ...)               \
-  SDSM_ENTRY result name parameters noexcept {                      \
-    SDSM_NEXT_FUNCTION NextFunction<result parameters> real{#name}; \
-    const AllocatesForProgram marked(SDSM_CALLER);                  \
-    return real(__VA_ARGS__);                                       \
-  }
+#define SDSM_COMPUTING(result, name, parameters, ...) \
+  SDSM_ENTRY_BEFORE(result, name, parameters noexcept, (__VA_ARGS__), const AllocatesForProgram marked(SDSM_CALLER))
 
 SDSM_COMPUTING(wchar_t*, wcsdup, (const wchar_t* text), text)
 SDSM_COMPUTING(char**, backtrace_symbols, (void* const* frames, int count), frames, count)

@@ -38,7 +38,7 @@
 #include "native/gomp/engine.hpp"
 #include "native/program/clocks.hpp"
 #include "native/program/ending.hpp"
-#include "native/program/fortran_statements.hpp"
+#include "native/program/fortran.hpp"
 #include "native/program/mapped_memory.hpp"
 #include "native/program/next_function.hpp"
 #include "native/program/program_image.hpp"

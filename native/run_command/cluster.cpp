@@ -18,7 +18,6 @@
 #include "commands/interruption.hpp"
 #include "native/dsm/sockets.hpp"
 #include "native/run_command/blame.hpp"
-#include "native/run_command/descendants.hpp"
 
 namespace sdsm::run_command {
 

@@ -15,13 +15,11 @@
 #include "native/program/call_patch.hpp"
 #include "native/program/heap.hpp"
 #include "native/program/locked_instructions.hpp"
-#include "native/program/main_call.hpp"
 #include "native/program/next_function.hpp"
 #include "native/program/own_calls.hpp"
 #include "native/program/processes.hpp"
 #include "native/program/program_image.hpp"
 #include "native/program/static_arrays.hpp"
-#include "native/program/thread_locals.hpp"
 #include "native/program/unseen.hpp"
 #include "native/pthreads/locales.hpp"
 #include "native/tracer/ending.hpp"
@@ -256,8 +254,7 @@ void finish() {
   if (!program.is_started) return;
   program.is_started = false;
   VirtualThread& self = running_thread();
-  end_interval(self, end_event);
-  close_pages(self, Closing::at_synchronisation);
+  synchronise(self, end_event);
   const std::uint32_t threads = thread_count() > options.threads ? thread_count() : options.threads;
   for (std::uint32_t i = 0; i < threads; ++i) {
     if (i != self.number) end_other(i);

@@ -291,6 +291,11 @@ void close_pages(VirtualThread& thread, Closing closing) {
   if (closing == Closing::at_synchronisation) thread.is_split = false;
 }
 
+void synchronise(VirtualThread& self, const trace::Event& event) {
+  end_interval(self, event);
+  close_pages(self, Closing::at_synchronisation);
+}
+
 void send_touches(VirtualThread& thread) {
   TouchRecord* const records = tracking.touches;
   std::uint64_t* const sites = tracking.sites;
