@@ -153,7 +153,7 @@ bool wait_for_mail(Mailbox& own, std::uint64_t until_ns) {
   std::uint32_t found = Mailbox::empty;
   own.state.compare_exchange_strong(found, Mailbox::awaited);
   while (own.state.load(std::memory_order_acquire) != Mailbox::full) {
-    const timespec left = to_timespec(left_until(until_ns));
+    const timespec left = program::timespec_of(left_until(until_ns));
     if (left.tv_sec == 0 && left.tv_nsec == 0) return false;
     syscall(SYS_futex, &own.state, FUTEX_WAIT_PRIVATE, Mailbox::awaited, until_ns == no_end ? nullptr : &left);
   }

@@ -134,13 +134,13 @@ bool continues_downgrades() {
 const timespec* time_to_next(timespec& time) REQUIRES(service) {
   constexpr std::uint64_t again_ns = 50'000;
   if (continues_downgrades()) {
-    time = to_timespec(again_ns);
+    time = program::timespec_of(again_ns);
     return &time;
   }
   if (own.underway_count == 0) return nullptr;
   const std::uint64_t now = now_ns();
   const std::uint64_t woken = next_underway().due_ns - wake_up_ns;
-  time = to_timespec(woken > now ? woken - now : 0);
+  time = program::timespec_of(woken > now ? woken - now : 0);
   return &time;
 }
 

@@ -11,6 +11,7 @@
 
 #include "native/gomp/entry.hpp"
 #include "native/program/ending.hpp"
+#include "native/program/nanoseconds.hpp"
 #include "native/program/next_function.hpp"
 #include "native/program/thread_safety.hpp"
 
@@ -242,8 +243,7 @@ bool wait_for_input(int descriptor, std::uint64_t patience_ns) {
   state = {};
   pollfd wanted{descriptor, POLLIN, 0};
   // The raw call changes the mask and waits in one: no handler is missed in between.
-  constexpr std::uint64_t second_ns = 1'000'000'000;
-  timespec limit{static_cast<time_t>(patience_ns / second_ns), static_cast<long>(patience_ns % second_ns)};
+  timespec limit = timespec_of(patience_ns);
   const long ready = syscall(SYS_ppoll, &wanted, 1, is_patient ? nullptr : &limit,
                              before.is_blocked ? &before.outside : nullptr, sizeof before.outside);
   state = before;

@@ -21,8 +21,7 @@ namespace {
 /// The thread spins: its clock goes past the next thread's, so that it does not fill the trace.
 void put_behind_others(VirtualThread& self) REQUIRES(turn) {
   std::uint64_t next = ~std::uint64_t{0};
-  for (std::uint32_t i = 0; i < thread_count(); ++i) {
-    const VirtualThread& other = thread_of(i);
+  for (const VirtualThread& other : all_threads()) {
     if (&other == &self || other.status != ThreadStatus::runnable) continue;
     if (other.clock_ns < next) next = other.clock_ns;
   }
@@ -40,8 +39,7 @@ bool is_event() {
 /// The thread's pages are made known, and others may go first. A second one in a row that has changed nothing shows a
 /// loop that waits.
 void pass(VirtualThread& self, const trace::Event& event) REQUIRES(turn) {
-  end_interval(self, event);
-  close_pages(self, Closing::at_synchronisation);
+  synchronise(self, event);
   ++self.clock_ns;
   // As at locks (locks.cpp).
   constexpr std::uint64_t slack_ns = 10'000;

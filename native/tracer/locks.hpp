@@ -22,6 +22,7 @@ struct Lock {
 };
 
 Lock& find_lock(trace::LockClass lock_class, const void* address) REQUIRES(turn);
+void note_holder(VirtualThread& self, Lock& lock, engine::Demand demand) REQUIRES(turn);
 /// Ends the interval with `acquire`, waits until the lock's number allows it, and begins the next interval.
 void take_lock(VirtualThread& self, Lock& lock, engine::Demand demand) REQUIRES(turn);
 /// Takes the lock without waiting, for a thread that has waited, or only tries. Precondition: the number allows it.

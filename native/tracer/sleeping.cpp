@@ -10,6 +10,7 @@
 
 #include "native/gomp/entry.hpp"
 #include "native/program/c11_sleep.hpp"
+#include "native/program/nanoseconds.hpp"
 #include "native/program/next_function.hpp"
 #include "native/program/signals.hpp"
 #include "native/tracer/program_clock.hpp"
@@ -21,12 +22,6 @@
 using namespace sdsm::tracer;
 
 namespace {
-
-constexpr std::uint64_t second_ns = 1'000'000'000;
-
-std::uint64_t ns_of(const timespec& time) {
-  return static_cast<std::uint64_t>(time.tv_sec) * second_ns + static_cast<std::uint64_t>(time.tv_nsec);
-}
 
 /// The thread's clock goes on.
 void note_sleep(std::uint64_t nanoseconds) {

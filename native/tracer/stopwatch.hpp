@@ -4,17 +4,15 @@
 #include <x86intrin.h>
 
 #include <cstdint>
-#include <ctime>
 
+#include "native/program/nanoseconds.hpp"
 #include "native/program/thread_safety.hpp"
 
 namespace sdsm::tracer {
 
 /// Nanoseconds of CPU time of the calling thread. A system call (0.2 to 0.5 us).
 inline std::uint64_t thread_cpu_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
+  return program::read_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 /// Rate of the processor's time stamp counter, and the cost of measuring. Found once, at start.
