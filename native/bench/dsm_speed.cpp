@@ -149,6 +149,17 @@ void print_figures(const char* title, const std::vector<Round>& rounds, bool wit
   row("diff of every other word", bare("diff.alternating"));
 }
 
+void print_bounds(const std::string& prefix, const std::vector<Round>& rounds) {
+  const auto ratio = [&](const char* name, const Figure& figure, const char* bound) {
+    bench::print_ratio(prefix + name, over(rounds, figure), bound);
+  };
+  ratio("local write fault / bare trap", write_fault / bare_trap, "at most 1.5");
+  ratio("remote fetch / bare message", fetch / bare_page, "at most 1.5");
+  ratio("empty barrier / bare barrier", barrier / bare("barrier.4"), "at most 1.5");
+  ratio("own atomic / breakpoint", own_atomic / breakpoint, "at most 1.3");
+  ratio("remote atomic / both", remote_atomic / (breakpoint + bare("message.32")), "at most 1.5");
+}
+
 void run_all(int rounds, int samples) {
   std::vector<Round> one, scheduled;
   for (int i = 0; i < rounds; ++i) {
@@ -161,27 +172,14 @@ void run_all(int rounds, int samples) {
     return worst;
   };
   print_figures("all on one processor", one, true);
-  const auto ratio = [&one](const char* name, const Figure& figure, const char* bound = "") {
-    bench::print_ratio(name, over(one, figure), bound);
-  };
-  ratio("remote fetch / (message + trap)", fetch / (bare_page + bare_trap));
-  ratio("diff of every other word / copy, compare", bare("diff.alternating") / bare("memcpy_compare"));
-  ratio("local write fault / bare trap", write_fault / bare_trap, "at most 1.5");
-  ratio("remote fetch / bare message", fetch / bare_page, "at most 1.5");
-  ratio("worst diff / copy and compare", worst_diff / bare("memcpy_compare"), "at most 2");
-  ratio("empty barrier / bare barrier", barrier / bare("barrier.4"), "at most 1.5");
-  ratio("atomic on an own page / breakpoint", own_atomic / breakpoint, "at most 1.3");
-  ratio("remote atomic / (breakpoint + message)", remote_atomic / (breakpoint + bare("message.32")), "at most 1.5");
+  bench::print_ratio("remote fetch / (message + trap)", over(one, fetch / (bare_page + bare_trap)));
+  bench::print_ratio("diff of every other word / copy, compare",
+                     over(one, bare("diff.alternating") / bare("memcpy_compare")));
+  bench::print_ratio("worst diff / copy and compare", over(one, worst_diff / bare("memcpy_compare")), "at most 2");
+  print_bounds("", one);
   fmt::print("\n");
   print_figures("as the scheduler likes", scheduled, false);
-  const auto scheduled_ratio = [&scheduled](const char* name, const Figure& figure, const char* bound) {
-    bench::print_ratio(name, over(scheduled, figure), bound);
-  };
-  scheduled_ratio("scheduled: local write fault / bare", write_fault / bare_trap, "at most 1.5");
-  scheduled_ratio("scheduled: remote fetch / message", fetch / bare_page, "at most 1.5");
-  scheduled_ratio("scheduled: empty barrier / bare", barrier / bare("barrier.4"), "at most 1.5");
-  scheduled_ratio("scheduled: atomic, own page / breakpoint", own_atomic / breakpoint, "at most 1.3");
-  scheduled_ratio("scheduled: remote atomic / both", remote_atomic / (breakpoint + bare("message.32")), "at most 1.5");
+  print_bounds("scheduled: ", scheduled);
 }
 
 }  // namespace

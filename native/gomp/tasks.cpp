@@ -132,10 +132,6 @@ void run_taskloop(void (*body)(void*), void* data, void (*copy)(void*, void*), l
   if (is_group) gomp::end_taskgroup(thread);
 }
 
-}  // namespace
-
-namespace {
-
 /// Keeps the task's arguments in memory that lives until a thread runs it.
 void defer(gomp::Task task, const void* source, void (*copy)(void*, void*), long size, long alignment, void** depend,
            std::uint64_t event) {

@@ -35,10 +35,6 @@ class HeldPattern {
   const re_pattern_buffer* pattern_;
 };
 
-}  // namespace
-
-namespace {
-
 using Compile = int(regex_t*, const char*, int);
 using Forget = void(regex_t*);
 SDSM_NEXT_FUNCTION NextFunction<Compile> compile{"regcomp"};
