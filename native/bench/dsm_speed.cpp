@@ -8,38 +8,29 @@
 /// where nothing is left to choose (and a message costs least, so the protocol weighs most), and as the scheduler
 /// likes.
 
-#include <fmt/core.h>
 #include <sched.h>
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
-#include <cstdio>
+#include <cerrno>
 #include <functional>
 #include <map>
-#include <stdexcept>
-#include <string>
 #include <system_error>
-#include <vector>
 
 #include "commands/child.hpp"
 #include "commands/command_line.hpp"
 #include "commands/descriptor.hpp"
 #include "commands/errors.hpp"
+#include "native/bench/figures.hpp"
 
 namespace {
 
 using namespace sdsm;
+using bench::over;
 
 using Words = std::vector<std::string>;
-/// Medians of the samples of one run, in ns, by quantity.
+/// Medians of the samples of one run, in us, by quantity.
 using Figures = std::map<std::string, double>;
-
-double median(std::vector<double> values) {
-  if (values.empty()) throw std::runtime_error("a measurement is missing");
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 /// The processors that the measured programs may run on.
 enum class Processors { as_scheduled, one };
@@ -76,7 +67,7 @@ Figures run(Words words, Processors processors) {
   const nlohmann::json parsed = nlohmann::json::parse(text);
   for (const auto& [name, samples] : parsed.items()) {
     // A number beside them says how the benchmark ran.
-    if (samples.is_array()) figures[name] = median(samples.get<std::vector<double>>());
+    if (samples.is_array()) figures[name] = bench::range(samples.get<std::vector<double>>()).median / 1000;
   }
   return figures;
 }
@@ -101,19 +92,6 @@ Round run_round(int samples, Processors processors) {
 
 using Figure = std::function<double(const Round&)>;
 
-struct Range {
-  double median = 0, least = 0, most = 0;
-};
-
-Range over(const std::vector<Round>& rounds, const Figure& figure) {
-  std::vector<double> values;
-  for (const Round& round : rounds) values.push_back(figure(round));
-  return {median(values), *std::min_element(values.begin(), values.end()),
-          *std::max_element(values.begin(), values.end())};
-}
-
-constexpr const char* page_message = "message.4128";
-
 std::vector<std::string> diffs_of(const Round& round) {
   std::vector<std::string> names;
   for (const auto& [name, value] : round.bare) {
@@ -125,59 +103,61 @@ std::vector<std::string> diffs_of(const Round& round) {
   return names;
 }
 
+Figure of(Figures Round::*run, const std::string& name) {
+  return [run, name](const Round& round) { return (round.*run).at(name); };
+}
 Figure bare(const std::string& name) {
-  return [name](const Round& round) { return round.bare.at(name); };
-}
-Figure two_nodes(const std::string& name) {
-  return [name](const Round& round) { return round.two_nodes.at(name); };
-}
-Figure four_nodes(const std::string& name) {
-  return [name](const Round& round) { return round.four_nodes.at(name); };
-}
-Figure atomics(const std::string& name) {
-  return [name](const Round& round) { return round.atomics.at(name); };
-}
-double breakpoint(const Round& round) {
-  return round.breakpoints.at("breakpoint");
-}
-double breakpoint_and_message(const Round& round) {
-  return breakpoint(round) + round.bare.at("message.32");
+  return of(&Round::bare, name);
 }
 Figure operator/(const Figure& one, const Figure& other) {
   return [one, other](const Round& round) { return one(round) / other(round); };
 }
+Figure operator+(const Figure& one, const Figure& other) {
+  return [one, other](const Round& round) { return one(round) + other(round); };
+}
+
+const Figure write_fault = of(&Round::two_nodes, "WROH");
+const Figure fetch = of(&Round::two_nodes, "RUMR");
+const Figure barrier = of(&Round::four_nodes, "barrier");
+const Figure own_atomic = of(&Round::atomics, "atomic.own");
+const Figure remote_atomic = of(&Round::atomics, "atomic.remote");
+const Figure breakpoint = of(&Round::breakpoints, "breakpoint");
+const Figure bare_trap = bare("trap.burst");
+const Figure bare_page = bare("message.4128");
 
 void print_figures(const char* title, const std::vector<Round>& rounds, bool with_pages) {
-  fmt::print("{}, {} rounds\n{:<42} {:>10} {:>20}\n", title, rounds.size(), "", "us", "min .. max");
-  const auto row = [&](const char* name, const Figure& figure) {
-    const Range range = over(rounds, figure);
-    fmt::print("{:<42} {:>10.3f} {:>20}\n", name, range.median / 1000,
-               fmt::format("{:.3f} .. {:.3f}", range.least / 1000, range.most / 1000));
+  fmt::print("{}, us; {} rounds\n", title, rounds.size());
+  const auto row = [&](const std::string& name, const Figure& figure) {
+    bench::print_figure(name, over(rounds, figure));
   };
-  row("bare trap and mprotect", bare("trap.burst"));
-  row("local write fault", two_nodes("WROH"));
+  row("bare trap and mprotect", bare_trap);
+  row("local write fault", write_fault);
   row("bare message, 32 bytes for 32", bare("message.32"));
-  row("bare message, 32 bytes for 32 + 4096", bare(page_message));
+  row("bare message, 32 bytes for 32 + 4096", bare_page);
   row("the same over TCP", bare("message.tcp.4128"));
-  row("remote page fetch, 2 nodes", two_nodes("RUMR"));
-  row("remote page fetch, 4 nodes", four_nodes("RUMR"));
+  row("remote page fetch, 2 nodes", fetch);
+  row("remote page fetch, 4 nodes", of(&Round::four_nodes, "RUMR"));
   row("bare barrier of 4 processes", bare("barrier.4"));
-  row("empty barrier, 4 nodes", four_nodes("barrier"));
+  row("empty barrier, 4 nodes", barrier);
   row("bare breakpoint", breakpoint);
-  row("atomic operation, own page", atomics("atomic.own"));
-  row("atomic operation, other node's page", atomics("atomic.remote"));
+  row("atomic operation, own page", own_atomic);
+  row("atomic operation, other node's page", remote_atomic);
   if (!with_pages) return;
   row("memcpy of a page", bare("twin"));
   row("memcpy and memcmp of a page", bare("memcpy_compare"));
-  for (const std::string& name : diffs_of(rounds.front())) {
-    row(fmt::format("{} words", name).c_str(), bare(name));
-  }
+  for (const std::string& name : diffs_of(rounds.front())) row(name + " words", bare(name));
   row("diff of every other word", bare("diff.alternating"));
 }
 
-void print_ratio(const char* name, const std::vector<Round>& rounds, const Figure& figure, const char* bound = "") {
-  const Range range = over(rounds, figure);
-  fmt::print("{:<42} {:>8.2f}  ({:.2f} .. {:.2f}{})\n", name, range.median, range.least, range.most, bound);
+void print_bounds(const std::string& prefix, const std::vector<Round>& rounds) {
+  const auto ratio = [&](const char* name, const Figure& figure, const char* bound) {
+    bench::print_ratio(prefix + name, over(rounds, figure), bound);
+  };
+  ratio("local write fault / bare trap", write_fault / bare_trap, "at most 1.5");
+  ratio("remote fetch / bare message", fetch / bare_page, "at most 1.5");
+  ratio("empty barrier / bare barrier", barrier / bare("barrier.4"), "at most 1.5");
+  ratio("own atomic / breakpoint", own_atomic / breakpoint, "at most 1.3");
+  ratio("remote atomic / both", remote_atomic / (breakpoint + bare("message.32")), "at most 1.5");
 }
 
 void run_all(int rounds, int samples) {
@@ -186,35 +166,20 @@ void run_all(int rounds, int samples) {
     one.push_back(run_round(samples, Processors::one));
     scheduled.push_back(run_round(samples, Processors::as_scheduled));
   }
-  const Figure fault = two_nodes("WROH") / bare("trap.burst");
-  const Figure fetch = two_nodes("RUMR") / bare(page_message);
-  const Figure sum = [](const Round& round) {
-    return round.two_nodes.at("RUMR") / (round.bare.at(page_message) + round.bare.at("trap.burst"));
-  };
-  const Figure barrier = four_nodes("barrier") / bare("barrier.4");
   const Figure worst_diff = [](const Round& round) {
     double worst = 0;
     for (const std::string& name : diffs_of(round)) worst = std::max(worst, round.bare.at(name));
-    return worst / round.bare.at("memcpy_compare");
+    return worst;
   };
-  const Figure own_atomic = atomics("atomic.own") / breakpoint;
-  const Figure remote_atomic = atomics("atomic.remote") / breakpoint_and_message;
   print_figures("all on one processor", one, true);
-  print_ratio("remote fetch / (message + trap)", one, sum);
-  print_ratio("diff of every other word / copy, compare", one, bare("diff.alternating") / bare("memcpy_compare"));
-  print_ratio("local write fault / bare trap", one, fault, "; at most 1.5");
-  print_ratio("remote fetch / bare message", one, fetch, "; at most 1.5");
-  print_ratio("worst diff / copy and compare", one, worst_diff, "; at most 2");
-  print_ratio("empty barrier / bare barrier", one, barrier, "; at most 1.5");
-  print_ratio("atomic on an own page / breakpoint", one, own_atomic, "; at most 1.3");
-  print_ratio("remote atomic / (breakpoint + message)", one, remote_atomic, "; at most 1.5");
+  bench::print_ratio("remote fetch / (message + trap)", over(one, fetch / (bare_page + bare_trap)));
+  bench::print_ratio("diff of every other word / copy, compare",
+                     over(one, bare("diff.alternating") / bare("memcpy_compare")));
+  bench::print_ratio("worst diff / copy and compare", over(one, worst_diff / bare("memcpy_compare")), "at most 2");
+  print_bounds("", one);
   fmt::print("\n");
   print_figures("as the scheduler likes", scheduled, false);
-  print_ratio("scheduled: local write fault / bare", scheduled, fault, "; at most 1.5");
-  print_ratio("scheduled: remote fetch / message", scheduled, fetch, "; at most 1.5");
-  print_ratio("scheduled: empty barrier / bare", scheduled, barrier, "; at most 1.5");
-  print_ratio("scheduled: atomic, own page / breakpoint", scheduled, own_atomic, "; at most 1.3");
-  print_ratio("scheduled: remote atomic / both", scheduled, remote_atomic, "; at most 1.5");
+  print_bounds("scheduled: ", scheduled);
 }
 
 }  // namespace

@@ -362,8 +362,7 @@ struct Pages {
   std::byte* twin = shared_memory(cached_pages * page_bytes);
 };
 
-/// Every word is written, those that shall differ from the twin with another value: so all quantities find the same in
-/// the caches.
+/// Writes every word, those that shall differ from the twin with another value: all quantities find the same caches.
 void change(const Pages& memory, std::size_t words, std::size_t step) {
   auto* page = reinterpret_cast<volatile std::uint32_t*>(memory.page);
   const auto* twin = reinterpret_cast<const volatile std::uint32_t*>(memory.twin);

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <ctime>
 
+#include "native/dsm/clock.hpp"
 #include "native/dsm/sockets.hpp"
 
 namespace sdsm::dsm {
@@ -19,9 +19,7 @@ constexpr std::uint64_t patience_ms = 10'000;
 constexpr std::size_t most_visitors = 2 * most_processes;
 
 std::uint64_t now_ms() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1000 + static_cast<std::uint64_t>(now.tv_nsec) / 1'000'000;
+  return now_ns() / 1'000'000;
 }
 
 bool lacks_files(int error) {

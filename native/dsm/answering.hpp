@@ -17,8 +17,7 @@ void answer_over(std::vector<int> sockets) REQUIRES(starting);
 /// The process has ended: closes its socket.
 void end_answering(ProcessId to) REQUIRES(handling);
 
-/// Sends an answer with head.bytes bytes of `payload`. Ignores a process that cannot be reached: it is gone, and the
-/// service thread will notice.
+/// Sends an answer with head.bytes bytes of `payload`. Ignores a process that is gone: the service thread will notice.
 void answer(ProcessId to, const Head& head, const void* payload = nullptr) REQUIRES(handling);
 /// When the last answer to another process was sent; on an emulated network, when it was put on the wire.
 std::uint64_t last_answer_ns() REQUIRES(handling);

@@ -27,16 +27,14 @@ namespace {
 
 using program::end_run;
 
-/// The question to another process during which signal handlers may run, and may ask the same process. Its answer is of
-/// a kind that theirs never are.
+/// The question during which signal handlers may run, and ask the same process. Its answer is of a kind of its own.
 struct LongQuestion {
   int socket = -1;
   bool is_answered = false;
   Head answer;
   std::byte payload[most_payload] = {};
 };
-/// Sockets by process. They carry the application thread's questions, and the service thread's messages to other
-/// service threads.
+/// Sockets by process. They carry the application thread's questions, and messages between service threads.
 constinit std::vector<int> sockets_at_start GUARDED_BY(starting);
 constexpr const std::vector<int>& sockets = sockets_at_start;
 constinit program::Mutex sending;
@@ -155,7 +153,7 @@ bool wait_for_mail(Mailbox& own, std::uint64_t until_ns) {
   std::uint32_t found = Mailbox::empty;
   own.state.compare_exchange_strong(found, Mailbox::awaited);
   while (own.state.load(std::memory_order_acquire) != Mailbox::full) {
-    const timespec left = to_timespec(left_until(until_ns));
+    const timespec left = program::timespec_of(left_until(until_ns));
     if (left.tv_sec == 0 && left.tv_nsec == 0) return false;
     syscall(SYS_futex, &own.state, FUTEX_WAIT_PRIVATE, Mailbox::awaited, until_ns == no_end ? nullptr : &left);
   }

@@ -14,8 +14,7 @@ namespace sdsm::dsm {
 void ask_over(std::vector<int> sockets) REQUIRES(starting);
 
 /// Whether the program's signal handlers may run while ask() waits. If they may, what they write counts as written
-/// before the question. The answer's kind must then be none that a handler's question may get
-/// (answers_long_question()).
+/// before the question. No handler's question may get an answer of that kind (answers_long_question()).
 enum class Wait : std::uint8_t { alone, with_handlers };
 
 inline constexpr std::uint64_t no_end = ~std::uint64_t{0};
@@ -30,15 +29,13 @@ void tell(ProcessId to, Head head, const void* payload = nullptr) REQUIRES(appli
 /// The answer to a question that tell() has put to another process, without payload. Answers come in the order of the
 /// questions; in between this thread asks that process nothing else.
 Head await_answer(ProcessId from) REQUIRES(application);
-/// As ask(), for an answer that comes at once, with `bytes` bytes of payload: polls before it sleeps. `to` is another
-/// process.
+/// As ask(), for an answer of `bytes` that comes at once: polls before it sleeps. `to` is another process.
 Head ask_soon(ProcessId to, Head head, const void* payload, void* answer, std::size_t bytes) REQUIRES(application);
 
 /// How often this thread has called ask() or tell().
 std::uint64_t questions_so_far() REQUIRES(application);
 
-/// As tell(), from the thread that handles a request, to another process. If that process has ended, the service thread
-/// notices.
+/// As tell(), to another process, from the thread that handles a request. The service thread notices if it has ended.
 void notify(ProcessId to, Head head, const void* payload = nullptr) REQUIRES(handling);
 /// Sends what the process's connection had no room for.
 void send_backlog(ProcessId to) REQUIRES(service);

@@ -13,7 +13,7 @@
 #include "native/dsm/memory.hpp"
 #include "native/dsm/node.hpp"
 #include "native/program/machine_code.hpp"
-#include "native/program/polls.hpp"
+#include "native/program/memory_access.hpp"
 
 namespace sdsm::dsm {
 namespace {

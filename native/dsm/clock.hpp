@@ -3,24 +3,16 @@
 
 #include <cerrno>
 #include <cstdint>
-#include <ctime>
+
+#include "native/program/nanoseconds.hpp"
 
 namespace sdsm::dsm {
 
-inline std::uint64_t read_ns(clockid_t clock) {
-  timespec now;
-  clock_gettime(clock, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
-}
 inline std::uint64_t now_ns() {
-  return read_ns(CLOCK_MONOTONIC);
+  return program::read_ns(CLOCK_MONOTONIC);
 }
 inline std::uint64_t processor_time_ns() {
-  return read_ns(CLOCK_THREAD_CPUTIME_ID);
-}
-
-inline timespec to_timespec(std::uint64_t ns) {
-  return {static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
+  return program::read_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 /// A thread that waits for a moment of the emulation wakes up this long before it, and then watches the clock: a
@@ -30,7 +22,7 @@ constexpr std::uint64_t wake_up_ns = 60'000;
 inline void wait_until(std::uint64_t due_ns) {
   const std::uint64_t woken_ns = due_ns - wake_up_ns;
   if (now_ns() < woken_ns) {
-    const timespec due = to_timespec(woken_ns);
+    const timespec due = program::timespec_of(woken_ns);
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, nullptr) == EINTR) {
     }
   }

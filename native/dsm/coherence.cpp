@@ -4,24 +4,18 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 #include <unistd.h>
-#include <atomic>
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <iterator>
 #include <optional>
-#include <span>
 #include <vector>
 
-#include "models/prefetch.hpp"
 #include "native/dsm/asking.hpp"
 #include "native/dsm/clock.hpp"
 #include "native/dsm/counting.hpp"
-#include "native/dsm/diff.hpp"
 #include "native/dsm/diff_pieces.hpp"
 #include "native/dsm/downgrades.hpp"
 #include "native/dsm/emulated_network.hpp"
@@ -33,7 +27,6 @@
 #include "native/dsm/page_turns.hpp"
 #include "native/dsm/process_copies.hpp"
 #include "native/dsm/region_books.hpp"
-#include "native/dsm/regions.hpp"
 #include "native/dsm/request_handlers.hpp"
 #include "native/dsm/stack_news.hpp"
 #include "native/dsm/stacks.hpp"
@@ -215,8 +208,7 @@ Meeting meeting_at(const Place& place, bool is_changed_by_operation) REQUIRES(ap
   return sdsm::meeting_at(is_open_at_home(place), node().copies.count, is_copy, self.layout.threads_per_node);
 }
 
-/// Asks the home for the right to a page of the own node. In single-writer mode nobody takes it back before it is
-/// opened.
+/// Asks the home for the right to a page of the own node. In single-writer mode it keeps that until it opens the page.
 OwnPage ask_for_own_page(const Place& place, Access access) REQUIRES(application, node().mutex) {
   const Head question{.kind = WireKind::home_request,
                       .address = place.address,
@@ -290,9 +282,8 @@ bool are_stacks_kept_by_local_peer() REQUIRES(application, node().mutex) {
   return node().kept_stacks.by != self.process && now_ns() < node().kept_stacks.until_ns;
 }
 
-/// Programs read their home pages in sequence. So those of the next 64 pages that are this process's, too, are opened
-/// for reading with it, as they are after a barrier: a trap takes longer than this. In single-writer mode others may
-/// have them.
+/// Programs read their home pages in sequence. So this process's own among the next 64 pages are opened for reading
+/// with it, as after a barrier: a trap takes longer. In single-writer mode others may have them.
 void open_resting_behind(const Place& place) REQUIRES(application, node().mutex) {
   constexpr std::uint64_t most = 64;
   const RegionInfo& info = region(index_of(place.id.region));
@@ -354,8 +345,7 @@ std::optional<FaultKind> take_fault(const Place& place, Access access, const At&
       node().mutex.wait_for(node().arrival);
       continue;
     }
-    // Again if a local peer took a lock, and with it dropped the page, while it was on its way; or somebody else got
-    // it.
+    // Again if a local peer took a lock, and dropped the page with it, on its way; or somebody else got it.
     if (traps(access, pages.process_permission(self.process, place.id, place.owner))) {
       // A local peer may have asked for another stack meanwhile.
       const bool has_to_wait_again = is_allowed && is_copy_of_stack(place);

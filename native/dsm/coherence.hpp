@@ -75,8 +75,7 @@ void meet_others() REQUIRES(application) EXCLUDES(node().mutex);
 /// This process's part of change_single_writer_mode() (downgrades.hpp).
 void join_single_writer_mode(std::atomic<SingleWriterMode>& single_writer_mode, SingleWriterMode wanted)
     REQUIRES(application) EXCLUDES(node().mutex);
-/// The node's tables forget all copies. Precondition: all of its processes have shut them, and what they changed is on
-/// its way.
+/// The node's tables forget all copies. Precondition: all of its processes have shut them, and sent what they changed.
 void drop_all_copies() REQUIRES(node().mutex);
 /// Drops one copy, or the right to write it.
 void downgrade_copy(PageId page, bool keeps_reading) REQUIRES(node().mutex);
@@ -86,8 +85,7 @@ void downgrade_copy(PageId page, bool keeps_reading) REQUIRES(node().mutex);
 void send_stacks_home() REQUIRES(application) EXCLUDES(node().mutex);
 bool refetch_stacks() REQUIRES(application) EXCLUDES(node().mutex);
 
-/// Sends `pages` pages from `begin` on to their homes. Zeros::are_there: pages of zeros need not go, as the homes have
-/// zeros already.
+/// Sends `pages` pages from `begin` on to their homes. Zeros::are_there: pages of zeros need not go.
 enum class Zeros : bool { are_there, must_go };
 void move_home(std::uintptr_t begin, std::uint64_t pages, Zeros zero_pages) REQUIRES(application);
 

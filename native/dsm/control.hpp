@@ -102,8 +102,7 @@ struct Welcome {
   Invalidation invalidation{};
   std::uint32_t prefetch = 0;
   std::uint32_t page_bytes = 0;  ///< of a page
-  /// File descriptor of the memory that the processes of this node share (a memfd that the launcher made, empty), and
-  /// that this process inherits.
+  /// Inherited file descriptor of the memory that the processes of this node share (an empty memfd of the launcher's).
   std::int32_t node_memory = -1;
   Emulation emulation;
   std::uint32_t wants_page_log = 0;

@@ -7,7 +7,6 @@
 #include <cstring>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "native/dsm/answering.hpp"
 #include "native/dsm/asking.hpp"
@@ -125,8 +124,7 @@ bool is_changed(std::uintptr_t page, Parts& parts) REQUIRES(node().mutex) {
   return !is_same;
 }
 
-/// Takes the copy from the node, all of whose processes have shut it. Returns what it has of its content, if that was
-/// changed.
+/// Takes the copy from the node, all of whose processes have shut it. Returns its content if that was changed.
 Parts take_copy(const DowngradeRequest& request) REQUIRES(node().mutex) {
   node().downgrading.erase(find_downgrading(request.page));
   pthread_cond_broadcast(&node().arrival);

@@ -1,6 +1,5 @@
 /// An emulated network: a cable from every node to one switch that stores and forwards, full duplex, as
-/// sim/queue_network.cpp has it. A message is really sent at once and carries a ticket; its receiver does not take it
-/// before the ticket's time.
+/// sim/queue_network.cpp has it. A message is sent at once with a ticket, and taken no earlier than the ticket says.
 #pragma once
 
 #include <atomic>

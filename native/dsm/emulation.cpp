@@ -103,10 +103,7 @@ void end_work(trace::EventKind kind) {
 
 bool is_clock_event() {
   // As in a trace, what the thread computes between two readings counts, not how long it was kept from it.
-  timespec used;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-  const auto now_ns =
-      static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(used.tv_nsec);
+  const std::uint64_t now_ns = processor_time_ns();
   const std::uint64_t since_ns = progress.is_working ? 0 : now_ns - readings.last_ns;
   readings.last_ns = now_ns;
   const bool is_poll = readings.row.adds_poll(since_ns);

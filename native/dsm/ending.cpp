@@ -3,7 +3,6 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 
@@ -15,7 +14,7 @@
 #include "native/dsm/standard_output.hpp"
 #include "native/dsm/synchronisation.hpp"
 #include "native/dsm/timeline_log.hpp"
-#include "native/program/fortran_statements.hpp"
+#include "native/program/fortran.hpp"
 #include "native/program/processes.hpp"
 
 namespace sdsm::dsm {

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <optional>
 
-#include "native/dsm/clock.hpp"
 #include "native/dsm/control.hpp"
 #include "native/dsm/request_handlers.hpp"
 #include "native/dsm/threads.hpp"
@@ -24,8 +23,7 @@ inline constinit bool is_exiting GUARDED_BY(application) = false;
 /// Sends the launcher this process's result, with its log. To be called once, at the end.
 void send_result(const Result& result) REQUIRES(application);
 
-/// Ends a process other than the initial one, when it has no more work, and sends its result to the launcher. Its
-/// account ends at `ended_ns`.
+/// Ends a process other than the initial one when it has no more work, and sends its result, up to `ended_ns`.
 [[noreturn]] void end_worker(std::uint64_t ended_ns, Dismissal dismissal) REQUIRES(application) EXCLUDES(handling);
 
 /// Ends the process after its exit functions, for end_worker(). `status`: the program's, if one of them ended it.

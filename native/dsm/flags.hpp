@@ -24,8 +24,7 @@ bool take_waiting_trap(std::uintptr_t address) REQUIRES(application);
 bool come_to_load(std::uintptr_t instruction, std::uintptr_t variable) REQUIRES(application);
 /// The thread comes to a waiting loop at `place` for the first time in single-writer mode. Its page may be open.
 void expect_load(std::uintptr_t place) REQUIRES(application);
-/// Returns whether the thread has come to a trap that come_to_load(), or this function, laid. If so, goes on with the
-/// turn, or rests.
+/// Returns whether the thread has come to a trap that come_to_load(), or this function, laid. If so, goes on or rests.
 bool take_rest_trap(ucontext_t& machine) REQUIRES(application);
 /// Called by the service thread when it has handled something.
 void wake_resting_thread();

@@ -1,6 +1,5 @@
 /// What a libgomp thread inherits from the thread that creates it, and processes do not inherit from each other: how it
-/// rounds, whether it takes denormal numbers for zero (gcc's -ffast-math decides that once, at the program's start),
-/// and which signals wait.
+/// rounds, whether denormal numbers are zero (as gcc's -ffast-math sets at the start), and which signals wait.
 #pragma once
 
 #include <sys/stat.h>

@@ -1,7 +1,6 @@
 /// Pages of 4096 times a power of two bytes (models/page_size.hpp). A page lies in a slot: memory that is aligned to
 /// the size of a page, and as long. A page is the part of a slot that one region has, as arrays that are placed lie
-/// amid the globals. It consists of parts of 4096 bytes, which the machine protects. A page's address is that of its
-/// first part.
+/// amid the globals. It consists of parts of 4096 bytes, which the machine protects. Its address is its first part's.
 #pragma once
 
 #include <bit>

@@ -8,8 +8,7 @@
 
 namespace sdsm::dsm {
 
-/// Makes the C library allocate where no other process does. To be called before threads begin; `process` counts from
-/// 0.
+/// Makes the C library allocate where no other process does. To be called before threads begin.
 void keep_library_heap_apart(std::uint32_t process) REQUIRES(program::starting);
 
 /// The process whose C library may have allocated memory at `address`; -1 if none has any there.

@@ -1,5 +1,4 @@
-/// Synchronisation objects of the C library in shared memory (native/pthreads/engine.hpp): each has a manager, as locks
-/// have.
+/// Synchronisation objects of the C library in shared memory (native/pthreads/engine.hpp): each has a manager.
 #pragma once
 
 #include "native/dsm/threads.hpp"

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 
-#include "models/atomics.hpp"
 #include "models/ids.hpp"
 #include "native/dsm/threads.hpp"
 #include "workloads/trace/trace.hpp"

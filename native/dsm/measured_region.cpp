@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <tuple>
 #include <type_traits>
 
-#include "native/dsm/clock.hpp"
 #include "native/dsm/counting.hpp"
 #include "native/dsm/page_log.hpp"
 #include "native/dsm/timeline_log.hpp"

@@ -23,8 +23,7 @@ constexpr const Map& map = map_at_start;
 constexpr int access = PROT_READ | PROT_WRITE;
 constexpr int sharing = MAP_SHARED | MAP_NORESERVE;
 
-/// Size of the file, which is sparse. One size for all: the processes of a node open it at the same time, and none may
-/// shrink it under another.
+/// Size of the file, which is sparse. One size for all: processes open it at the same time, and none may shrink it.
 constexpr std::uint64_t most_file_bytes = std::uint64_t{16} << 40;
 
 bool grow_file(std::uint64_t bytes) REQUIRES(starting) {

@@ -26,8 +26,7 @@ void* NodeArena::do_allocate(std::size_t bytes, std::size_t alignment) {
     first = block->next;
     return block;
   }
-  // A power of two that begins at a multiple of 64, or of itself where it is smaller, is aligned enough for anything
-  // here.
+  // A power of two that begins at a multiple of 64, or of itself where it is smaller, is aligned enough.
   const std::size_t boundary = size < 64 ? size : 64;
   auto begin = (reinterpret_cast<std::uintptr_t>(next_) + boundary - 1) / boundary * boundary;
   if (begin + size > reinterpret_cast<std::uintptr_t>(end_)) program::end_run({"the node's page tables are full"});

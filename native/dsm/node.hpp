@@ -1,6 +1,5 @@
 /// State that the processes of a node share besides its memory: the states of its pages (models/scash/node_pages.hpp),
-/// the pages that are twinned and those on their way. One process uses it at a time. Comments call the other processes
-/// of a node its local peers.
+/// the pages that are twinned and those on their way. One process uses it at a time. The others are its local peers.
 #pragma once
 
 #include <pthread.h>
@@ -71,8 +70,7 @@ class NodeArena final : public std::pmr::memory_resource {
   FreeBlock* free_[48] = {};  ///< by the power of two that the block's size is
 };
 
-/// Copies of others' stacks that local peers leave to a process for a while, as it has lost them before it could use
-/// them.
+/// Copies of others' stacks that local peers leave to a process for a while, which lost them before it used them.
 struct KeptStacks {
   ProcessId by{};
   std::uint64_t until_ns = 0;

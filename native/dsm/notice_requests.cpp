@@ -1,9 +1,7 @@
-/// JIAJIA's write notices at the managers of locks, flags and barriers: who wrote which pages, and who still needs the
-/// notice.
+/// JIAJIA's write notices at the managers of locks, flags and barriers: who wrote which pages, and who needs to know.
 #include <algorithm>
 #include <cstring>
 #include <map>
-#include <optional>
 #include <utility>
 #include <vector>
 

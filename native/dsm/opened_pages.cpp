@@ -68,9 +68,8 @@ bool protect_pieces(std::uintptr_t page, Parts parts, int protection) {
   return is_done;
 }
 
-/// Shuts all pages, the resting ones too: what the protocol allows is opened again at the next access, uncounted.
-/// Every page with another protection than its neighbours is a mapping of its own, and a process may have 65530; this
-/// gives nearly all of them back.
+/// Shuts all pages, the resting ones too: what the protocol allows is opened again at the next access, uncounted. Every
+/// page with another protection than its neighbours is a mapping of its own, and a process may have 65530.
 void shut_everything() REQUIRES(node().mutex) {
   watched = 0;
   for (auto* pages : {&opened.own, &opened.copies}) {

@@ -15,8 +15,7 @@ namespace sdsm::dsm {
 /// first process may not have made the lock yet. Later the initial process may hold the lock while it waits for an
 /// answer of this process, which answers only after its start.
 void make_room_for_opened_pages() REQUIRES(starting) NO_THREAD_SAFETY_ANALYSIS;
-/// Protects the shared memory except this process's own stack and thread-local variables, whose use is free and never
-/// counted.
+/// Protects the shared memory except this process's own stack and thread-local variables, which it uses uncounted.
 void protect_pages(const AddressRange& stack, const AddressRange& variables) REQUIRES(starting);
 /// Whether protect_pages() has been called.
 bool are_pages_protected();

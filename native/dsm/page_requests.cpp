@@ -239,7 +239,7 @@ void receive_diff(ProcessId from, const Head& head, const std::byte* payload) {
     return;
   }
   const std::uint64_t page = address_of_diff(diff.diff.data());
-  if (!plays_jiajia()) note_changed(page);
+  note_changed(page);
   if (is_own_memory(page)) {
     return change_own_memory([from, kind = head.kind, kept = diff]() REQUIRES(handling) { apply(from, kind, kept); });
   }

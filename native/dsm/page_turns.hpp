@@ -1,5 +1,4 @@
-/// Turns of threads that take pages from each other again and again, in single-writer mode that ends at the next
-/// barrier (models/page_turns.hpp).
+/// Turns of threads that take pages from each other, in single-writer mode up to a barrier (models/page_turns.hpp).
 #pragma once
 
 #include <cstdint>

@@ -1,12 +1,10 @@
 #include "native/dsm/process_copies.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <iterator>
 #include <map>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "native/dsm/asking.hpp"
 #include "native/dsm/coherence.hpp"
@@ -101,8 +99,7 @@ class Changes {
     }
   }
 
-  /// Returns when all are at home: messages to all homes are on their way at once, a few to each. `answers`: by home,
-  /// that it counts.
+  /// Returns when all are at home: messages to all homes are on their way at once, a few to each. `answers`: by home.
   void send(std::map<ProcessId, std::uint16_t> answers = {}) REQUIRES(application) {
     const program::HeldSignals held;
     std::vector<ProcessId> homes;

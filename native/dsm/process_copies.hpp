@@ -30,8 +30,7 @@ void shut_invalid_copies() REQUIRES(application) EXCLUDES(node().mutex);
 /// A barrier's notices move these pages of others and of this process's own. To be called before change_interval():
 /// sends what this process has changed since it asked to the pages' new homes.
 void follow_moves(const std::vector<jiajia::BarrierNotice>& moves) REQUIRES(application) EXCLUDES(node().mutex);
-/// To be called after the notices: does this process's part of the moves, and decides which of its own pages stay
-/// writable.
+/// To be called after the notices: does its part of the moves, and decides which own pages stay writable.
 void move_homes(const std::vector<jiajia::BarrierNotice>& moves) REQUIRES(application) EXCLUDES(node().mutex);
 
 /// Held while a change is stored in a page of this process's own, or in its twin.

@@ -7,13 +7,11 @@
 #include "native/dsm/ending.hpp"
 #include "native/dsm/identity.hpp"
 #include "native/gomp/engine.hpp"
-#include "native/gomp/entry.hpp"
 #include "native/gomp/message.hpp"
 #include "native/program/next_function.hpp"
 #include "native/program/program_image.hpp"
 
 using namespace sdsm::dsm;
-using sdsm::program::NextFunction;
 
 namespace {
 
@@ -24,8 +22,7 @@ bool is_news(std::atomic<bool>& was_reported, std::uintptr_t caller) {
   return !is_initial() && is_running && sdsm::program::program_image.is_program(caller) && !was_reported.exchange(true);
 }
 
-/// A thread that has set a seed has numbers of its own, as it wants. rand and random have one, drand48 and its like
-/// another.
+/// A thread that has set a seed has its own numbers. rand and random share one, drand48 and the like another.
 constinit std::atomic<bool> has_seed = false;
 constinit std::atomic<bool> has_seed48 = false;
 
@@ -59,47 +56,17 @@ void note_unopened_unit(const char* file) {
 
 }  // namespace sdsm::engine
 
-#define NUMBERS(result, name, seeded)                      \
-  SDSM_ENTRY result name() noexcept {                      \
-    SDSM_NEXT_FUNCTION NextFunction<result()> real{#name}; \
-    note_random_numbers(#name, seeded, SDSM_CALLER);       \
-    return real();                                         \
-  }
-NUMBERS(int, rand, has_seed)
-NUMBERS(long, random, has_seed)
-NUMBERS(double, drand48, has_seed48)
-NUMBERS(long, lrand48, has_seed48)
-NUMBERS(long, mrand48, has_seed48)
-#undef NUMBERS
+SDSM_ENTRY_BEFORE(int, rand, () noexcept, (), note_random_numbers("rand", has_seed, SDSM_CALLER))
+SDSM_ENTRY_BEFORE(long, random, () noexcept, (), note_random_numbers("random", has_seed, SDSM_CALLER))
+SDSM_ENTRY_BEFORE(double, drand48, () noexcept, (), note_random_numbers("drand48", has_seed48, SDSM_CALLER))
+SDSM_ENTRY_BEFORE(long, lrand48, () noexcept, (), note_random_numbers("lrand48", has_seed48, SDSM_CALLER))
+SDSM_ENTRY_BEFORE(long, mrand48, () noexcept, (), note_random_numbers("mrand48", has_seed48, SDSM_CALLER))
 
-SDSM_ENTRY void srand(unsigned seed) noexcept {
-  SDSM_NEXT_FUNCTION NextFunction<void(unsigned)> real{"srand"};
-  has_seed.store(true, std::memory_order_relaxed);
-  real(seed);
-}
-SDSM_ENTRY void srandom(unsigned seed) noexcept {
-  SDSM_NEXT_FUNCTION NextFunction<void(unsigned)> real{"srandom"};
-  has_seed.store(true, std::memory_order_relaxed);
-  real(seed);
-}
-SDSM_ENTRY void srand48(long seed) noexcept {
-  SDSM_NEXT_FUNCTION NextFunction<void(long)> real{"srand48"};
-  has_seed48.store(true, std::memory_order_relaxed);
-  real(seed);
-}
+SDSM_ENTRY_BEFORE(void, srand, (unsigned seed) noexcept, (seed), has_seed.store(true, std::memory_order_relaxed))
+SDSM_ENTRY_BEFORE(void, srandom, (unsigned seed) noexcept, (seed), has_seed.store(true, std::memory_order_relaxed))
+SDSM_ENTRY_BEFORE(void, srand48, (long seed) noexcept, (seed), has_seed48.store(true, std::memory_order_relaxed))
 
-SDSM_ENTRY int setenv(const char* name, const char* value, int replace) noexcept {
-  SDSM_NEXT_FUNCTION NextFunction<int(const char*, const char*, int)> real{"setenv"};
-  note_environment("setenv", SDSM_CALLER);
-  return real(name, value, replace);
-}
-SDSM_ENTRY int unsetenv(const char* name) noexcept {
-  SDSM_NEXT_FUNCTION NextFunction<int(const char*)> real{"unsetenv"};
-  note_environment("unsetenv", SDSM_CALLER);
-  return real(name);
-}
-SDSM_ENTRY int putenv(char* setting) noexcept {
-  SDSM_NEXT_FUNCTION NextFunction<int(char*)> real{"putenv"};
-  note_environment("putenv", SDSM_CALLER);
-  return real(setting);
-}
+SDSM_ENTRY_BEFORE(int, setenv, (const char* name, const char* value, int replace) noexcept, (name, value, replace),
+                  note_environment("setenv", SDSM_CALLER))
+SDSM_ENTRY_BEFORE(int, unsetenv, (const char* name) noexcept, (name), note_environment("unsetenv", SDSM_CALLER))
+SDSM_ENTRY_BEFORE(int, putenv, (char* setting) noexcept, (setting), note_environment("putenv", SDSM_CALLER))

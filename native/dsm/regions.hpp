@@ -1,5 +1,4 @@
-/// Which region a page belongs to, and so its home. The application thread asks process 0 for what this process does
-/// not know, once for each region.
+/// Which region a page belongs to, and so its home. The application thread asks process 0 once for each region.
 #pragma once
 
 #include "native/dsm/region_books.hpp"

@@ -99,11 +99,9 @@ void change_alone(std::uint64_t page, std::function<void()> change) REQUIRES(han
 bool may_change_now(ProcessId from, std::uint64_t page) REQUIRES(handling);
 /// Does an atomic operation as soon as the nodes from which it takes the page (models/page_sharing.hpp) have lost it.
 void operate_for_others(std::uint64_t page, std::function<void()> operate) REQUIRES(handling);
-/// Whether this process's thread may do an atomic operation at once. If so, marks the page: later touches of it notice
-/// the operation.
+/// Whether this process's thread may do an atomic operation at once. If so, later touches of the page notice it.
 bool may_operate_now(std::uint64_t page, bool is_single_writer) REQUIRES(handling);
-/// Notes that a diff changes the page. In single-writer mode its next reader may then know of what the diff's sender
-/// has stored elsewhere.
+/// Notes that a diff changes the page. In single-writer mode its next reader may know what else the sender stored.
 void note_changed(std::uint64_t page) REQUIRES(handling);
 /// Notes that this process enters single-writer mode.
 void note_single_writer_mode() REQUIRES(handling);
@@ -117,8 +115,7 @@ void forget_rights() REQUIRES(handling);
 /// Process 0: where the page was placed. Precondition: a page that is placed by first touch was touched.
 ProcessId placed_home(PageId page) REQUIRES(handling);
 
-/// Process 0: keeps the books of regions, first touches, the heap, names of locks, and states of work-sharing
-/// constructs.
+/// Process 0 keeps the books of regions, first touches, heap, names of locks and states of work-sharing constructs.
 void keep_books(ProcessId from, const Head& head, const std::byte* payload) REQUIRES(handling);
 
 }  // namespace sdsm::dsm

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "models/jiajia/counts.hpp"
-#include "models/jiajia/messages.hpp"
 #include "models/locks.hpp"
 #include "models/scash/courses.hpp"
 #include "native/dsm/counting.hpp"
@@ -83,8 +82,7 @@ std::vector<std::byte> with_notices(const Scoped& scoped, const void* payload, s
   return all;
 }
 
-/// The question's length in the model. It assumes the largest team, because a waiting worker does not know the size of
-/// the next one.
+/// The question's length in the model. It assumes the largest team, as a waiting worker does not know the next.
 std::uint64_t modelled_length(WireKind kind, const Scoped& scoped) {
   if (kind != WireKind::barrier_arrive) {
     if (jiajia_message(kind) == jiajia::MessageKind::REL) {

@@ -27,8 +27,7 @@ jiajia::SyncObject object_of(LockId lock, engine::Demand demand);
 /// object, or if another thread has taken the lock.
 Scoped handed_at(LockId lock, engine::Demand demand) REQUIRES(application);
 Scoped handed_at(const jiajia::SyncObject& object) REQUIRES(application);
-/// What this process hands on at a barrier: all that it knows, as a waiting worker does not know the size of the next
-/// team.
+/// What this process hands on at a barrier: all that it knows, as a waiting worker does not know the next team.
 Scoped handed_at_barrier() REQUIRES(application);
 
 /// Counts the messages that so many notices for the object take in the protocol.

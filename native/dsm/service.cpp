@@ -37,8 +37,7 @@ struct Service {
   std::vector<int> sockets;                    ///< by process
   std::vector<std::deque<Underway>> underway;  ///< by process
   std::size_t underway_count = 0;
-  /// Payload of the message that is being received. A diff of JIAJIA's has the twin's words, too, and a head for each
-  /// page.
+  /// Payload of the message that is being received. JIAJIA's diffs have the twin's words and a head for each page.
   std::byte payload[std::size_t{2} * most_page.count] = {};
 };
 constinit Service receiving GUARDED_BY(service);
@@ -136,13 +135,13 @@ bool continues_downgrades() {
 const timespec* time_to_next(timespec& time) REQUIRES(service) {
   constexpr std::uint64_t again_ns = 50'000;
   if (continues_downgrades()) {
-    time = to_timespec(again_ns);
+    time = program::timespec_of(again_ns);
     return &time;
   }
   if (receiving.underway_count == 0) return nullptr;
   const std::uint64_t now = now_ns();
   const std::uint64_t woken = next_underway().due_ns - wake_up_ns;
-  time = to_timespec(woken > now ? woken - now : 0);
+  time = program::timespec_of(woken > now ? woken - now : 0);
   return &time;
 }
 

@@ -15,8 +15,7 @@ namespace sdsm::program {
 using namespace dsm;
 
 namespace {
-/// The application thread and, for other processes, the service thread use the books. One call of a guarded function
-/// may make another.
+/// The application thread and the service thread use the books. One call of a guarded function may make another.
 constinit Mutex books(Mutex::Kind::recursive);
 }  // namespace
 

@@ -60,9 +60,7 @@ int sleep_for(std::uintptr_t caller, const timespec* wanted, timespec* left) {
 
 }  // namespace
 
-SDSM_ENTRY int nanosleep(const timespec* wanted, timespec* left) {
-  return sleep_for(SDSM_CALLER, wanted, left);
-}
+SDSM_ENTRY_AS(int, nanosleep, (const timespec* wanted, timespec* left), sleep_for(SDSM_CALLER, wanted, left))
 SDSM_ENTRY int thrd_sleep(const timespec* wanted, timespec* left) {
   return sdsm::program::as_c11_sleep([&, caller = SDSM_CALLER] { return sleep_for(caller, wanted, left); });
 }

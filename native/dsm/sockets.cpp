@@ -119,10 +119,6 @@ int connect_tcp(const std::string& host_and_port, const char* from) {
   return socket;
 }
 
-}  // namespace
-
-namespace {
-
 /// Returns how many bytes are left, upon which errno says why.
 std::size_t send_with(int flags, int socket, const void* head, std::size_t head_bytes, const void* payload,
                       std::size_t payload_bytes) {

@@ -1,5 +1,4 @@
-/// Stream sockets between processes, and to the launcher. No call but send_now() returns before everything is sent or
-/// received.
+/// Stream sockets between processes, and to the launcher. All calls but send_now() send or receive everything.
 #pragma once
 
 #include <cstddef>

@@ -17,8 +17,7 @@ void change_own_memory(std::function<void()> change) REQUIRES(handling);
 void receive_stack_news(ProcessId from) REQUIRES(handling);
 void receive_stack_news_seen() REQUIRES(handling);
 
-/// Whether the node's copies of stacks have to be dropped before the thread touches a page: nobody did since the news
-/// came.
+/// Whether the node's copies of stacks have to be dropped before the thread touches a page: nobody did since.
 bool take_stack_news() REQUIRES(application, node().mutex);
 /// To be called when the thread has opened a copy of a stack. Shuts it again if news came meanwhile.
 void note_open_stack() REQUIRES(application, node().mutex);

@@ -4,7 +4,6 @@
 #include "native/dsm/region_books.hpp"
 #include "native/program/ending.hpp"
 #include "native/program/stacks.hpp"
-#include "native/program/thread_locals.hpp"
 
 namespace sdsm::dsm {
 namespace {

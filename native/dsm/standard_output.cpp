@@ -7,7 +7,7 @@
 #include <cstdio>
 
 #include "native/gomp/entry.hpp"
-#include "native/program/fortran_statements.hpp"
+#include "native/program/fortran.hpp"
 
 // `stdout` itself is a variable of the program's, in shared memory.
 extern "C" FILE _IO_2_1_stdout_;
@@ -36,8 +36,7 @@ void flush_output() {
 
 }  // namespace sdsm::dsm
 
-/// std::ios_base::sync_with_stdio(): the streams stay with C's, as they would else point to what only the process that
-/// asks for it has.
+/// std::ios_base::sync_with_stdio(): the streams stay with C's, as they would else point to what one process has.
 SDSM_ENTRY bool sdsm_sync_with_stdio(bool wanted) __asm__("_ZNSt8ios_base15sync_with_stdioEb");
 bool sdsm_sync_with_stdio(bool /*wanted*/) {
   return true;

@@ -48,7 +48,6 @@
 #include "native/program/ending.hpp"
 #include "native/program/heap.hpp"
 #include "native/program/locked_instructions.hpp"
-#include "native/program/main_call.hpp"
 #include "native/program/next_function.hpp"
 #include "native/program/own_calls.hpp"
 #include "native/program/processes.hpp"
@@ -57,7 +56,6 @@
 #include "native/program/signals.hpp"
 #include "native/program/stacks.hpp"
 #include "native/program/static_arrays.hpp"
-#include "native/program/thread_locals.hpp"
 #include "native/pthreads/locales.hpp"
 
 namespace sdsm::dsm {

@@ -12,7 +12,6 @@
 #include <cstring>
 
 #include "native/dsm/clock.hpp"
-#include "native/program/signals.hpp"
 
 namespace sdsm::dsm {
 namespace {

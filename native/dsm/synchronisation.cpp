@@ -10,7 +10,6 @@
 #include "models/jiajia/courses.hpp"
 #include "models/locks.hpp"
 #include "models/scash/courses.hpp"
-#include "native/dsm/asking.hpp"
 #include "native/dsm/clock.hpp"
 #include "native/dsm/coherence.hpp"
 #include "native/dsm/counting.hpp"
@@ -87,8 +86,7 @@ struct Meeting {
   bool drops_copies = true;  ///< of the node, for all of its members
 };
 
-/// Waits for the others. Returns what the master says. `has_flushed`: what this process wrote is home, and notices of
-/// it are due.
+/// Waits for the others. Returns what the master says. `has_flushed`: what this process wrote is home; notices are due.
 Head synchronise(const Meeting& meeting, Wait wait = Wait::alone, bool has_flushed = false,
                  WaitsFor awaited = WaitsFor::team) REQUIRES(application) {
   const Begun since = begin();

@@ -27,8 +27,7 @@ void acquire_lock(LockId lock, const OrderedTurn* turn = nullptr) REQUIRES(appli
 /// time is over. `question`: kind, value, and the payload's bytes.
 GrantSays wait_for_grant(LockId lock, Head question, const void* payload = nullptr, std::uint64_t until_ns = no_end)
     REQUIRES(application);
-/// Returns false if somebody else holds the lock. A lock that was released is free, even if its manager does not know
-/// yet.
+/// Returns false if somebody else holds the lock. A released lock is free, even if its manager does not know.
 bool try_acquire_lock(LockId lock, engine::Demand demand = engine::mutex_demand) REQUIRES(application);
 void release_lock(LockId lock, engine::Demand demand = engine::mutex_demand) REQUIRES(application);
 /// Whether this process holds the lock and has not begun to give it back, for managers that ask. Any thread.
@@ -43,8 +42,7 @@ std::uint64_t ask_manager(LockId lock, WireKind kind, std::uint64_t value = 0) R
 std::uint64_t wake_enlisted(LockId lock, std::uint64_t most) REQUIRES(application);
 /// Flushes, without a lock.
 void release_memory() REQUIRES(application);
-/// Forgets what this process knows of pages if its generation is older than `newest`: others may have allocated blocks
-/// anew.
+/// Forgets what this process knows of pages if its generation is older than `newest`: blocks may be new.
 void note_generation(std::uint32_t newest) REQUIRES(application);
 /// Flushes and drops copies.
 void synchronise_memory() REQUIRES(application);

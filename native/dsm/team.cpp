@@ -17,7 +17,7 @@
 #include "native/dsm/timeline_log.hpp"
 #include "native/gomp/engine.hpp"
 #include "native/gomp/thread.hpp"
-#include "native/program/fortran_settings.hpp"
+#include "native/program/fortran.hpp"
 #include "native/program/stacks.hpp"
 
 namespace sdsm::dsm {

@@ -47,15 +47,10 @@ SDSM_ENTRY int pthread_setspecific(pthread_key_t key, const void* value) noexcep
 }
 
 // C11's, which are the same in the C library.
-SDSM_ENTRY int tss_create(tss_t* key, tss_dtor_t destructor) {
-  return pthread_key_create(key, destructor) == 0 ? thrd_success : thrd_error;
-}
+SDSM_ENTRY_AS(int, tss_create, (tss_t * key, tss_dtor_t destructor),
+              pthread_key_create(key, destructor) == 0 ? thrd_success : thrd_error)
 SDSM_ENTRY void tss_delete(tss_t key) {
   pthread_key_delete(key);
 }
-SDSM_ENTRY void* tss_get(tss_t key) {
-  return pthread_getspecific(key);
-}
-SDSM_ENTRY int tss_set(tss_t key, void* value) {
-  return pthread_setspecific(key, value) == 0 ? thrd_success : thrd_error;
-}
+SDSM_ENTRY_AS(void*, tss_get, (tss_t key), pthread_getspecific(key))
+SDSM_ENTRY_AS(int, tss_set, (tss_t key, void* value), pthread_setspecific(key, value) == 0 ? thrd_success : thrd_error)

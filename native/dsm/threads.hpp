@@ -12,8 +12,7 @@ using program::starting;
 inline constexpr program::Role application{"the application thread"};
 inline constexpr program::Role service{"the service thread"};
 
-/// Held while a request is handled: by the service thread, or by the application thread for a request to its own
-/// process.
+/// Held while a request is handled: by the service thread, or by the application thread for its own request.
 inline constinit program::Mutex handling;
 
 /// While it lives, holds a mutex and keeps the program's signal handlers waiting.

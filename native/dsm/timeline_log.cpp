@@ -1,6 +1,5 @@
 #include "native/dsm/timeline_log.hpp"
 
-#include <algorithm>
 #include <utility>
 #include <vector>
 

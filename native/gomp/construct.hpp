@@ -41,8 +41,7 @@ struct Chunk {
 };
 
 /// The `turn`-th chunk (from 0) of thread `thread` of `threads` in a static schedule. Without a chunk size each thread
-/// gets one share; if they do not divide evenly, the first threads get one iteration more, as in gcc's inlined static
-/// loops.
+/// gets one share; if they do not divide evenly, the first threads get one more, as in gcc's inlined loops.
 constexpr Chunk static_chunk(const LoopBounds& loop, std::uint32_t thread, std::uint32_t threads, std::uint64_t turn) {
   if (loop.chunk == 0) {
     if (turn > 0) return {};

@@ -8,7 +8,6 @@
 
 #include "native/gomp/entry.hpp"
 #include "native/gomp/loop.hpp"
-#include "native/gomp/loop_start.hpp"
 
 using namespace sdsm;
 using gomp::CurrentConstruct;
@@ -125,9 +124,8 @@ namespace {
 constexpr long runtime_schedule = 0;
 }
 
-SDSM_ENTRY bool GOMP_loop_doacross_runtime_start(unsigned loops, const long* iterations, long* begin, long* end) {
-  return start(loops, iterations, gomp::schedule_of(this_thread(), runtime_schedule, 0), begin, end);
-}
+SDSM_ENTRY_AS(bool, GOMP_loop_doacross_runtime_start, (unsigned loops, const long* iterations, long* begin, long* end),
+              start(loops, iterations, gomp::schedule_of(this_thread(), runtime_schedule, 0), begin, end))
 SDSM_ENTRY bool GOMP_loop_ull_doacross_runtime_start(unsigned loops, const Unsigned* iterations, Unsigned* begin,
                                                      Unsigned* end) {
   return start(loops, iterations, gomp::schedule_of(this_thread(), runtime_schedule, 0), begin, end);
@@ -144,12 +142,8 @@ SDSM_ENTRY bool GOMP_loop_ull_doacross_start(unsigned loops, const Unsigned* ite
   return start(loops, iterations, gomp::schedule_of(this_thread(), schedule, chunk), begin, end, reductions, memory);
 }
 
-SDSM_ENTRY void GOMP_doacross_post(const long* at) {
-  post(at);
-}
-SDSM_ENTRY void GOMP_doacross_ull_post(const Unsigned* at) {
-  post(at);
-}
+SDSM_ENTRY_AS(void, GOMP_doacross_post, (const long* at), post(at))
+SDSM_ENTRY_AS(void, GOMP_doacross_ull_post, (const Unsigned* at), post(at))
 
 SDSM_ENTRY void GOMP_doacross_wait(long outer, ...) {
   va_list inner;

@@ -89,12 +89,10 @@ bool take_single(std::uint64_t number);
 void give_copied(std::uint64_t number, const void* data, std::uint32_t team_size);
 const void* take_copied(std::uint64_t number, std::uint32_t team_size);
 
-/// The caller's next iterations of a dynamic or guided loop, or its next section; none when all are taken. Event:
-/// chunk.
+/// The caller's next iterations of a dynamic or guided loop, or next section; none when all are taken. Event: chunk.
 gomp::Chunk take_chunk(std::uint64_t number, const gomp::LoopBounds& loop, std::uint32_t team_size);
 
-/// The construct's rarely used shared state, zeroed for the first thread. Only the caller uses it until
-/// close_construct.
+/// The construct's rarely used shared state, zeroed for the first thread. It is the caller's until close_construct.
 gomp::ConstructState& open_construct(std::uint64_t number);
 void close_construct(std::uint64_t number);
 /// Notes that the calling thread will not open `number` again. The state is freed after `team_size` such calls.
@@ -107,8 +105,7 @@ bool try_acquire(gomp::LockClass lock_class, const void* lock);
 /// Tries to take the nested lock. Returns how often the caller holds it afterwards; 0 if another thread holds it.
 int try_acquire_nested(const void* lock);
 void release(gomp::LockClass lock_class, const void* lock);
-/// Numbers and resets a lock object that is initialised outside of parallel regions. Other locks get a number at their
-/// first use.
+/// Numbers and resets a lock object that is initialised outside of parallel regions. Others get one at their first use.
 void create_lock(gomp::LockClass lock_class, const void* lock);
 /// Resets a lock object, if it has a number, that is destroyed, or initialised in a parallel region. Numbers would
 /// depend there on the order of threads, which would wait for each.

@@ -1,7 +1,6 @@
 /// GOMP_loop_*: loops over `long`, and over `unsigned long long` (GOMP_loop_ull_*).
 #include "native/gomp/entry.hpp"
 #include "native/gomp/loop.hpp"
-#include "native/gomp/loop_start.hpp"
 
 using namespace sdsm;
 using gomp::Order;

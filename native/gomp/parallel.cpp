@@ -1,14 +1,21 @@
 /// Parallel regions: GOMP_parallel*, GOMP_teams_reg, and the first and last steps of a team's members.
-#include "native/gomp/parallel.hpp"
-
 #include "native/gomp/entry.hpp"
 #include "native/gomp/gangs.hpp"
 #include "native/gomp/loop.hpp"
 #include "native/gomp/reductions.hpp"
+#include "native/gomp/thread.hpp"
 #include "native/gomp/unfinished.hpp"
 
 namespace sdsm::gomp {
 namespace {
+
+struct ParallelRegion {
+  void (*body)(void*) = nullptr;
+  void* data = nullptr;
+  unsigned requested_threads = 0;        ///< 0: as many as nthreads-var says
+  const LoopBounds* loop = nullptr;      ///< of a combined construct
+  std::uintptr_t* reductions = nullptr;  ///< registered already
+};
 
 /// Only one active level is supported. Regions of one thread do not count as active.
 bool is_serialised(const ThreadState& thread) {
@@ -36,8 +43,7 @@ void run_serialised(void (*body)(void*), void* data, const LoopBounds* loop) {
   thread = outer;
 }
 
-}  // namespace
-
+/// Size of the team of a region that `thread` starts: as requested, up to the engine's limit; 1 inside another.
 std::uint32_t team_size_for(const ThreadState& thread, unsigned requested) {
   if (is_serialised(thread)) return 1;
   const ControlVariables& variables = thread.variables;
@@ -47,6 +53,8 @@ std::uint32_t team_size_for(const ThreadState& thread, unsigned requested) {
   if (!variables.dynamic) engine::refuse_team(size);
   return engine::thread_limit();
 }
+
+}  // namespace
 
 void run_member(const TeamStart& start, std::uint32_t number) {
   ThreadState& thread = this_thread();
@@ -82,6 +90,9 @@ void run_member(const TeamStart& start, std::uint32_t number) {
   thread = outer;
 }
 
+namespace {
+
+/// Returns the size of the region's team.
 std::uint32_t run_parallel(const ParallelRegion& region) {
   ThreadState& thread = this_thread();
   if (is_serialised(thread)) {
@@ -107,6 +118,7 @@ std::uint32_t run_parallel(const ParallelRegion& region) {
   return start.size;
 }
 
+}  // namespace
 }  // namespace sdsm::gomp
 
 using namespace sdsm;
@@ -156,17 +168,14 @@ SDSM_ENTRY void GOMP_parallel_sections(void (*body)(void*), void* data, unsigned
 SDSM_ENTRY_AS(bool, GOMP_cancel, (int /*which*/, bool /*do_cancel*/), false)
 SDSM_ENTRY_AS(bool, GOMP_cancellation_point, (int /*which*/), false)
 
-/// `teams` on the host: the teams of the league run one after the other. An implementation may choose their number
-/// where the program gives none: one.
+/// `teams` on the host: the teams of the league run one after the other. Where the program gives no number: one.
 SDSM_ENTRY void GOMP_teams_reg(void (*body)(void*), void* data, unsigned teams, unsigned thread_limit,
                                unsigned /*flags*/) {
   gomp::ThreadState& thread = gomp::this_thread();
   const gomp::ControlVariables variables = thread.variables;
   if (thread_limit > 0 && thread_limit < variables.thread_limit) thread.variables.thread_limit = thread_limit;
-  thread.in_teams = true;
   thread.teams = teams > 0 ? teams : 1;
   for (thread.team = 0; thread.team < thread.teams; ++thread.team) body(data);
-  thread.in_teams = false;
   thread.teams = 1;
   thread.team = 0;
   thread.variables = variables;

@@ -207,12 +207,10 @@ SDSM_ENTRY_AS(std::size_t, omp_capture_affinity, (char* buffer, std::size_t size
 SDSM_ENTRY_AS(Fortran4, omp_capture_affinity_,
               (char* buffer, const char* /*format*/, std::size_t size, std::size_t /*format_length*/),
               static_cast<Fortran4>(copy_fortran_text("not bound", buffer, size)))
-SDSM_ENTRY void omp_display_affinity(const char* /*format*/) {
-  gomp::message({"threads are not bound to processors"});
-}
+SDSM_ENTRY_AS(void, omp_display_affinity, (const char* /*format*/),
+              gomp::message({"threads are not bound to processors"}))
 SDSM_ENTRY_AS(void, omp_display_affinity_, (const char* /*format*/, std::size_t /*length*/),
               omp_display_affinity(nullptr))
-SDSM_ENTRY void omp_display_env(int /*verbose*/) {
-  gomp::message({"omp_display_env: the run-time is sdsm's, with OpenMP 5.0's constructs"});
-}
+SDSM_ENTRY_AS(void, omp_display_env, (int /*verbose*/),
+              gomp::message({"omp_display_env: the run-time is sdsm's, with OpenMP 5.0's constructs"}))
 SDSM_OF_INTEGER(void, omp_display_env)

@@ -56,7 +56,6 @@ void begin_taskgroup(ThreadState& thread) {
   auto* taskgroup = static_cast<Taskgroup*>(storage);
   *taskgroup = {.outer = thread.taskgroup,
                 .reductions = thread.taskgroup ? thread.taskgroup->reductions : nullptr,
-                .of_workshare = false,
                 .tasks_before = tasks_so_far()};
   thread.taskgroup = taskgroup;
 }

@@ -14,8 +14,7 @@ namespace sdsm::gomp {
 struct Taskgroup {
   Taskgroup* outer = nullptr;
   std::uintptr_t* reductions = nullptr;  ///< chain of descriptors, those of outer taskgroups at its end
-  bool of_workshare = false;
-  std::uint64_t tasks_before = 0;  ///< unfinished ones, see unfinished.hpp
+  std::uint64_t tasks_before = 0;        ///< unfinished ones, see unfinished.hpp
 };
 
 void begin_taskgroup(ThreadState& thread);

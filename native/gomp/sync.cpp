@@ -31,8 +31,7 @@ SDSM_ENTRY bool GOMP_single_start() {
   return is_first;
 }
 
-/// Null for the thread that executes the `single` and will call GOMP_single_copy_end; for the others, what that thread
-/// hands on, once it has.
+/// Null for the thread that executes the `single` and calls GOMP_single_copy_end; for others what it hands on then.
 SDSM_ENTRY void* GOMP_single_copy_start() {
   ThreadState& thread = this_thread();
   if (enter_single(thread)) return nullptr;

@@ -162,9 +162,7 @@ SDSM_ENTRY void GOMP_target_enter_exit_data(int /*device*/, std::size_t /*maps*/
 }
 
 /// `teams` in a target region: the region's code runs its teams one after another. Until gcc 11, one.
-SDSM_ENTRY void GOMP_teams(unsigned /*teams*/, unsigned thread_limit) {
-  limit_threads(this_thread(), thread_limit);
-}
+SDSM_ENTRY_AS(void, GOMP_teams, (unsigned /*teams*/, unsigned thread_limit), limit_threads(this_thread(), thread_limit))
 SDSM_ENTRY bool GOMP_teams4(unsigned /*least*/, unsigned most, unsigned thread_limit, bool is_first) {
   ThreadState& thread = this_thread();
   if (is_first) {
@@ -176,21 +174,16 @@ SDSM_ENTRY bool GOMP_teams4(unsigned /*least*/, unsigned most, unsigned thread_l
   return ++thread.team < thread.teams;
 }
 
-SDSM_ENTRY void* omp_target_alloc(std::size_t bytes, int device) {
-  return device == host ? engine::allocate_shared(bytes > 0 ? bytes : 1, 16) : nullptr;
-}
+SDSM_ENTRY_AS(void*, omp_target_alloc, (std::size_t bytes, int device),
+              device == host ? engine::allocate_shared(bytes > 0 ? bytes : 1, 16) : nullptr)
 SDSM_ENTRY void omp_target_free(void* block, int device) {
   if (device == host) engine::free_shared(block);
 }
-SDSM_ENTRY int omp_target_is_present(const void* /*address*/, int device) {
-  return device == host ? 1 : 0;
-}
-SDSM_ENTRY int omp_target_is_accessible(const void* /*address*/, std::size_t /*bytes*/, int device) {
-  return device == host ? 1 : 0;
-}
-SDSM_ENTRY void* omp_get_mapped_ptr(const void* address, int device) {
-  return device == host ? const_cast<void*>(address) : nullptr;
-}
+SDSM_ENTRY_AS(int, omp_target_is_present, (const void* /*address*/, int device), device == host ? 1 : 0)
+SDSM_ENTRY_AS(int, omp_target_is_accessible, (const void* /*address*/, std::size_t /*bytes*/, int device),
+              device == host ? 1 : 0)
+SDSM_ENTRY_AS(void*, omp_get_mapped_ptr, (const void* address, int device),
+              device == host ? const_cast<void*>(address) : nullptr)
 SDSM_ENTRY int omp_target_memcpy(void* to, const void* from, std::size_t bytes, std::size_t to_offset,
                                  std::size_t from_offset, int to_device, int from_device) {
   if (to_device != host || from_device != host) return EINVAL;
@@ -207,10 +200,8 @@ SDSM_ENTRY int omp_target_memcpy_rect(void* to, const void* from, std::size_t el
   return copy_block(static_cast<char*>(to), static_cast<const char*>(from), element, dimensions, block) ? 0 : EINVAL;
 }
 /// The host's memory cannot be another address of itself.
-SDSM_ENTRY int omp_target_associate_ptr(const void* /*host*/, const void* /*other*/, std::size_t /*bytes*/,
-                                        std::size_t /*offset*/, int /*device*/) {
-  return EINVAL;
-}
-SDSM_ENTRY int omp_target_disassociate_ptr(const void* /*host*/, int /*device*/) {
-  return EINVAL;
-}
+SDSM_ENTRY_AS(int, omp_target_associate_ptr,
+              (const void* /*host*/, const void* /*other*/, std::size_t /*bytes*/, std::size_t /*offset*/,
+               int /*device*/),
+              EINVAL)
+SDSM_ENTRY_AS(int, omp_target_disassociate_ptr, (const void* /*host*/, int /*device*/), EINVAL)

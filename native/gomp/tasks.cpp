@@ -132,10 +132,6 @@ void run_taskloop(void (*body)(void*), void* data, void (*copy)(void*, void*), l
   if (is_group) gomp::end_taskgroup(thread);
 }
 
-}  // namespace
-
-namespace {
-
 /// Keeps the task's arguments in memory that lives until a thread runs it.
 void defer(gomp::Task task, const void* source, void (*copy)(void*, void*), long size, long alignment, void** depend,
            std::uint64_t event) {
@@ -197,15 +193,7 @@ SDSM_ENTRY void GOMP_taskloop_ull(void (*body)(void*), void* data, void (*copy)(
                                    gomp::iterations_of((flags & ascending) != 0, start, end, step), start, step);
 }
 
-SDSM_ENTRY void GOMP_taskwait() {
-  gomp::finish_children();
-}
-SDSM_ENTRY void GOMP_taskwait_depend(void** depend) {
-  gomp::await_dependences(depend);
-}
-SDSM_ENTRY void GOMP_taskwait_depend_nowait(void** depend) {
-  gomp::await_dependences(depend);
-}
-SDSM_ENTRY void GOMP_taskyield() {
-  gomp::run_ready();
-}
+SDSM_ENTRY_AS(void, GOMP_taskwait, (), gomp::finish_children())
+SDSM_ENTRY_AS(void, GOMP_taskwait_depend, (void** depend), gomp::await_dependences(depend))
+SDSM_ENTRY_AS(void, GOMP_taskwait_depend_nowait, (void** depend), gomp::await_dependences(depend))
+SDSM_ENTRY_AS(void, GOMP_taskyield, (), gomp::run_ready())

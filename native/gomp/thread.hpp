@@ -30,7 +30,6 @@ struct CurrentConstruct {
   Chunk chunk;             ///< the last one handed to the thread
   bool is_ordered = false;
   bool has_turn_to_pass = false;  ///< the current chunk is an ordered loop's
-  void* memory = nullptr;
   Doacross doacross;
 };
 
@@ -56,7 +55,6 @@ struct ThreadState {
   Taskgroup* taskgroup = nullptr;
   std::uint32_t teams = 1;  ///< of the league, inside `teams`
   std::uint32_t team = 0;
-  bool in_teams = false;
   bool in_gang_loop = false;  ///< of sdsm_for_begin
   Gang* gang = nullptr;       ///< the thread's; null: its team
   ControlVariables variables;

@@ -275,10 +275,6 @@ Generation::~Generation() {
 
 }  // namespace sdsm::gomp
 
-SDSM_ENTRY void omp_fulfill_event(std::uintptr_t event) {
-  sdsm::gomp::fulfil(event);
-}
+SDSM_ENTRY_AS(void, omp_fulfill_event, (std::uintptr_t event), sdsm::gomp::fulfil(event))
 /// Fortran's entry, which gets the handle by value.
-SDSM_ENTRY void omp_fulfill_event_(std::uintptr_t event) {
-  sdsm::gomp::fulfil(event);
-}
+SDSM_ENTRY_AS(void, omp_fulfill_event_, (std::uintptr_t event), sdsm::gomp::fulfil(event))

@@ -2,7 +2,6 @@
 /// fulfilled, and those that depend on them, which run later. All others run in place (tasks.cpp).
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 namespace sdsm::gomp {
@@ -40,8 +39,7 @@ void finish_tasks(std::uint64_t since);
 void finish_event(std::uint64_t event);
 std::uint64_t tasks_so_far();
 
-/// While it lives, the calling thread is in a task, whose children are another generation. At its end they are nobody's
-/// children.
+/// While it lives, the calling thread is in a task, whose children are a generation. At its end they are nobody's.
 class Generation {
  public:
   Generation();

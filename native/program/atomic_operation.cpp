@@ -5,8 +5,7 @@
 namespace sdsm::program {
 namespace {
 
-/// The instruction itself, on registers, has the flags of the one on memory. The stack pointer steps over what a
-/// function may keep below it.
+/// The instruction itself, on registers, has the flags of the one on memory. The stack pointer steps over the red zone.
 #define SDSM_RUN(instruction)                                                     \
   asm volatile("lea -128(%%rsp), %%rsp\n\tpush %[flags]\n\tpopfq\n\t" instruction \
                "\n\tpushfq\n\tpop %[flags]\n\tlea 128(%%rsp), %%rsp"              \

@@ -1,5 +1,4 @@
-/// The callers: the program's functions that have not returned yet, without those of the libraries between them and the
-/// run-time.
+/// The callers: the program's functions that have not returned yet, without libraries' between them and the run-time.
 #pragma once
 
 #include <cstddef>

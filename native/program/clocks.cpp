@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <optional>
 
 #include "native/gomp/engine.hpp"
@@ -19,7 +18,7 @@ namespace {
 
 using trace::ClockSource;
 
-constexpr std::int64_t second_ns = 1'000'000'000;
+constexpr std::int64_t whole_second_ns = 1'000'000'000;
 
 /// What the clock shows: the date, the seconds since the program's begin, or nothing that the engine knows.
 enum class Kind : std::uint8_t { calendar, since_begin, unknown };
@@ -67,7 +66,8 @@ std::optional<std::uint64_t> read(std::optional<ClockSource> source) {
 
 timespec shown(Kind kind, std::uint64_t since_begin_ns) {
   const std::uint64_t date = kind == Kind::calendar ? engine::date_of_begin() : 0;
-  return {static_cast<time_t>(date + since_begin_ns / second_ns), static_cast<long>(since_begin_ns % second_ns)};
+  return {static_cast<time_t>(date + since_begin_ns / whole_second_ns),
+          static_cast<long>(since_begin_ns % whole_second_ns)};
 }
 timeval in_microseconds(const timespec& time) {
   return {time.tv_sec, time.tv_nsec / 1000};
@@ -113,7 +113,7 @@ bool answer(std::optional<ClockSource> source, std::time_t* place, long& seconds
 bool answer(std::optional<ClockSource> source, tms* place, long& ticks) {
   const auto since_begin_ns = read(source);
   if (!since_begin_ns) return false;
-  ticks = static_cast<long>(*since_begin_ns / (second_ns / getauxval(AT_CLKTCK)));
+  ticks = static_cast<long>(*since_begin_ns / (whole_second_ns / getauxval(AT_CLKTCK)));
   store(place, {.tms_utime = ticks, .tms_stime = 0, .tms_cutime = 0, .tms_cstime = 0});
   return true;
 }
@@ -151,15 +151,15 @@ timespec real_limit(clockid_t clock, const timespec& limit) {
   std::uint64_t since_begin_ns = 0;
   timespec real{};
   const Kind kind = kind_of(clock);
-  if (kind == Kind::unknown || limit.tv_nsec < 0 || limit.tv_nsec >= second_ns) return limit;
+  if (kind == Kind::unknown || limit.tv_nsec < 0 || limit.tv_nsec >= whole_second_ns) return limit;
   // One so late is never, and a sum with it might be too large for its type.
   if (limit.tv_sec > static_cast<std::int64_t>(trace::most_date_s)) return limit;
   if (!engine::clock_now(since_begin_ns) || clock_gettime(clock, &real) != 0) return limit;
   const timespec now = shown(kind, since_begin_ns);
   const std::int64_t ns = real.tv_nsec + limit.tv_nsec - now.tv_nsec;  // less than 2 seconds either way
-  const std::int64_t whole = ns < 0 ? -1 : ns / second_ns;
+  const std::int64_t whole = ns < 0 ? -1 : ns / whole_second_ns;
   const std::int64_t seconds = real.tv_sec + (limit.tv_sec - now.tv_sec) + whole;
-  return {seconds, static_cast<long>(ns - whole * second_ns)};
+  return {seconds, static_cast<long>(ns - whole * whole_second_ns)};
 }
 
 bool answer_clock_gettime(clockid_t clock, timespec* time) {
@@ -219,7 +219,7 @@ SDSM_ENTRY std::clock_t clock() noexcept {
   auto* const next = real.for_caller(SDSM_CALLER);
   const auto source = source_of(SDSM_CALLER, ClockSource::clock, ClockSource::clock, ClockSource::fortran_cpu_time);
   if (const auto since_begin_ns = read(source)) {
-    return static_cast<std::clock_t>(*since_begin_ns / (second_ns / CLOCKS_PER_SEC));
+    return static_cast<std::clock_t>(*since_begin_ns / (whole_second_ns / CLOCKS_PER_SEC));
   }
   return next();
 }

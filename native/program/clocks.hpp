@@ -5,7 +5,6 @@
 #include <sys/time.h>
 #include <sys/times.h>
 
-#include <cstdint>
 #include <ctime>
 
 namespace sdsm::program {

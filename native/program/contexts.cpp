@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <csetjmp>
 #include <csignal>
-#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -87,7 +86,7 @@ SDSM_ENTRY int setcontext(const ucontext_t* resumed) noexcept {
 }
 
 // makecontext() has put uc_link where rbx points.
-extern "C" __attribute__((visibility("hidden"), used)) [[noreturn]] void sdsm_resume_next(const ucontext_t* next) {
+extern "C" [[noreturn]] __attribute__((visibility("hidden"), used)) void sdsm_resume_next(const ucontext_t* next) {
   exit(setcontext(next));
 }
 asm(".text\n.type sdsm_end_of_context, @function\nsdsm_end_of_context:\n"

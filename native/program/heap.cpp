@@ -18,8 +18,7 @@ constexpr unsigned most_blocks_per_page = page_bytes / quantum;
 /// At this address in each run, so that pointers stored in traced memory are the same in each pass.
 constexpr std::uintptr_t preferred_address = 0x200000000000;
 
-/// Sizes of small blocks. Each divides a page into equal parts and is a multiple of 16; the powers of two serve
-/// aligned requests.
+/// Sizes of small blocks. Each divides a page into equal parts and is a multiple of 16; powers of two serve alignment.
 constexpr std::uint16_t class_bytes[] = {16,  32,  48,  64,  80,  96,  112, 128,  160,  192,  224,
                                          256, 320, 384, 448, 512, 672, 816, 1024, 1360, 2048, 4096};
 constexpr unsigned class_count = sizeof class_bytes / sizeof class_bytes[0];
@@ -198,17 +197,12 @@ std::uint64_t take_pages(std::uint64_t pages, std::uint64_t alignment) REQUIRES(
     const FreePages before{hole.first, first - hole.first};
     const FreePages after{first + pages, end - first - pages};
     if (before.pages == 0 && after.pages == 0) {
-      std::memmove(&hole, &hole + 1, (free_pages.size() - i - 1) * sizeof hole);
-      free_pages.pop_back();
+      free_pages.erase(i);
     } else if (before.pages == 0) {
       hole = after;
     } else {
       hole = before;
-      if (after.pages > 0) {
-        free_pages.push_back({});
-        std::memmove(&free_pages[i + 2], &free_pages[i + 1], (free_pages.size() - i - 2) * sizeof hole);
-        free_pages[i + 1] = after;
-      }
+      if (after.pages > 0) free_pages.insert(i + 1, after);
     }
     return first;
   }
@@ -221,30 +215,21 @@ std::uint64_t take_pages(std::uint64_t pages, std::uint64_t alignment) REQUIRES(
 
 void give_pages_back(std::uint64_t first, std::uint64_t pages) REQUIRES(books_lock) {
   GrowingArray<FreePages>& free_pages = books.free_pages;
-  std::size_t i = 0;
-  std::size_t end = free_pages.size();
-  while (i < end) {
-    const std::size_t middle = (i + end) / 2;
-    if (free_pages[middle].first < first) {
-      i = middle + 1;
-    } else {
-      end = middle;
-    }
-  }
+  const FreePages* const next =
+      std::lower_bound(free_pages.begin(), free_pages.end(), first,
+                       [](const FreePages& hole, std::uint64_t wanted) { return hole.first < wanted; });
+  const auto i = static_cast<std::size_t>(next - free_pages.begin());
   const bool joins_before = i > 0 && free_pages[i - 1].first + free_pages[i - 1].pages == first;
   const bool joins_after = i < free_pages.size() && first + pages == free_pages[i].first;
   if (joins_before && joins_after) {
     free_pages[i - 1].pages += pages + free_pages[i].pages;
-    std::memmove(&free_pages[i], &free_pages[i] + 1, (free_pages.size() - i - 1) * sizeof(FreePages));
-    free_pages.pop_back();
+    free_pages.erase(i);
   } else if (joins_before) {
     free_pages[i - 1].pages += pages;
   } else if (joins_after) {
     free_pages[i] = {first, pages + free_pages[i].pages};
   } else {
-    free_pages.push_back({});
-    std::memmove(&free_pages[i + 1], &free_pages[i], (free_pages.size() - i - 1) * sizeof(FreePages));
-    free_pages[i] = {first, pages};
+    free_pages.insert(i, {first, pages});
   }
 }
 
@@ -268,8 +253,7 @@ void free_large(std::uintptr_t address) REQUIRES(books_lock) {
   const std::uint64_t first = large_block(address);
   LargeBlock& block = space.large_blocks[first];
   retire_pages(address, block.pages);
-  // They are not given back to the system. In a cluster other nodes have them, too, and keep their copies, and a trace
-  // has to show the same old contents.
+  // They are not given back to the system: other nodes keep copies, and a trace has to show the same old contents.
   for (std::uint64_t i = 0; i < block.pages; ++i) {
     space.was_used[first + i] = true;
     space.is_unmapped[first + i] = false;

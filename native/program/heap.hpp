@@ -1,6 +1,5 @@
-/// The books of the program's heap, in shared memory. A block of a page or more is a region of its own and
-/// begins on a multiple of 64 KiB; smaller blocks share the pages of one region. The books themselves lie outside of
-/// the shared pages.
+/// The books of the program's heap, in shared memory. A block of a page or more is a region of its own and begins on a
+/// multiple of 64 KiB; smaller blocks share the pages of one region. The books lie elsewhere.
 #pragma once
 
 #include <cstddef>

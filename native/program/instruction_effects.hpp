@@ -28,8 +28,7 @@ inline bool is_on_stack(const MemoryOperand& memory) {
   return memory.base == Register::rsp || (memory.base == frame && memory.displacement < 0);
 }
 
-/// The registers and memory that an instruction reads and writes. Bit 1 << n stands for register n, and one more for
-/// the flags of comparisons.
+/// The registers and memory that an instruction reads and writes. Bit n: register n; one more: flags of comparisons.
 inline constexpr std::uint32_t flags_bit = 1u << 16;
 struct Effect {
   std::uint32_t reads = 0;

@@ -1,15 +1,11 @@
-/// Functions of the C library that hand buffers of the program to the kernel, and are more than a system call
-/// (system_calls.hpp).
+/// Functions of the C library that hand buffers to the kernel, and are more than a system call (system_calls.hpp).
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdarg>
-#include <cstdio>
 #include <cstring>
-#include <ctime>
-#include <type_traits>
 
 #include "native/gomp/entry.hpp"
 #include "native/program/next_function.hpp"
@@ -21,39 +17,6 @@
 extern "C" [[noreturn]] void __chk_fail();
 
 using namespace sdsm::program;
-
-namespace {
-
-void reads(const void* buffer, std::size_t bytes) {
-  if (buffer != nullptr) touch_for_kernel(buffer, bytes, KernelUse::reads);
-}
-void writes(void* buffer, std::size_t bytes) {
-  if (buffer != nullptr) touch_for_kernel(buffer, bytes, KernelUse::writes);
-}
-template <typename Structure>
-void fills(Structure* structure) {
-  writes(structure, sizeof *structure);
-}
-
-template <typename Answer>
-bool is_bad_address(Answer answer) {
-  if constexpr (std::is_pointer_v<Answer>) return answer == nullptr && errno == EFAULT;
-  if constexpr (std::is_signed_v<Answer>) return answer == -1 && errno == EFAULT;
-  return false;
-}
-
-}  // namespace
-
-/// Defines `name` to run `touches`, then the C library's own function.
-#define SDSM_TOUCHING_AS(specifier, result, name, parameters, arguments, touches)                     \
-  SDSM_ENTRY result name parameters specifier {                                                       \
-    SDSM_NEXT_FUNCTION NextFunction<result parameters> real{#name};                                   \
-    auto* const next = real.for_caller(SDSM_CALLER);                                                  \
-    return with_open_pages([&] { touches; }, [&] { return next arguments; }, is_bad_address<result>); \
-  }
-// These make a system call, or read a file; both answer by an error's number.
-SDSM_TOUCHING_AS(noexcept, int, pthread_getname_np, (pthread_t thread, char* name, std::size_t bytes),
-                 (thread, name, bytes), writes(name, bytes))
 
 namespace {
 
@@ -102,14 +65,15 @@ SDSM_ENTRY int execlp(const char* file, const char* first, ...) {
   va_start(rest, first);
   const int answer = with_texts(first, rest, [&](const char** texts) {
     const auto touch_all = [&] {
-      reads(file, std::strlen(file) + 1);
+      touch_for_kernel(file, std::strlen(file) + 1, KernelUse::reads);
       SystemCall{{reinterpret_cast<long>(texts)}}.texts(0);
       SystemCall{}.environment();
     };
     SDSM_NEXT_FUNCTION NextFunction<int(const char*, char* const*)> real{"execvp"};
     auto* const next = real.for_run_time();
     return with_open_pages(
-        touch_all, [&] { return next(file, const_cast<char* const*>(texts)); }, is_bad_address<int>);
+        touch_all, [&] { return next(file, const_cast<char* const*>(texts)); },
+        [](int given) { return given == -1 && errno == EFAULT; });
   });
   va_end(rest);
   return answer;

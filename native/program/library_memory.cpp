@@ -1,6 +1,5 @@
 /// Functions of the C library that allocate memory for the program. Those that only compute allocate from the program's
-/// heap. Results of the others are moved there, as they also allocate what the kernel writes to (folders, files), which
-/// may not be shared.
+/// heap. Results of the others, which also allocate what the kernel writes to and nobody may share, are moved there.
 #include "native/program/library_memory.hpp"
 
 #include <argz.h>
@@ -23,7 +22,7 @@
 #include <iterator>
 
 #include "native/gomp/entry.hpp"
-#include "native/program/fortran_statements.hpp"
+#include "native/program/fortran.hpp"
 #include "native/program/next_function.hpp"
 #include "native/program/own_calls.hpp"
 #include "native/program/program_image.hpp"
@@ -36,8 +35,7 @@ namespace {
 /// The caller for which the C library allocates memory; 0: it does so for itself.
 constinit thread_local std::uintptr_t wanted_by = 0;
 
-/// What the C library returned, moved to the program's heap; `block` itself if it lies there. Null if there is no
-/// memory.
+/// What the C library returned, moved to the program's heap; `block` if it lies there. Null without memory.
 template <typename Block>
 Block* moved(Block* block, std::size_t bytes, std::uintptr_t caller) {
   if (block == nullptr || shared_heap::holds(block)) return block;
@@ -110,8 +108,7 @@ _Unwind_Reason_Code leave_library(_Unwind_Context* context, void* found) {
   return _URC_END_OF_STACK;
 }
 
-/// The function that code before `caller`, where it is to return, has called through the linker's table; null if it
-/// has called otherwise.
+/// The function that code before `caller`, where it is to return, has called through the linker's table; else null.
 const void* called_before(std::uintptr_t caller) {
   const auto at = [](std::uintptr_t address) { return reinterpret_cast<const std::uint8_t*>(address); };
   const auto behind = [&](std::uintptr_t field) {
@@ -185,41 +182,31 @@ std::uintptr_t allocates_for(std::uintptr_t caller) {
 }  // namespace sdsm::program
 
 /// A function that computes only.
-#define SDSM_COMPUTING(result, name, parameters, types, ...)   \
-  SDSM_ENTRY result name parameters noexcept {                 \
-    SDSM_NEXT_FUNCTION NextFunction<result types> real{#name}; \
-    const AllocatesForProgram marked(SDSM_CALLER);             \
-    return real(__VA_ARGS__);                                  \
-  }
+#define SDSM_COMPUTING(result, name, parameters, ...) \
+  SDSM_ENTRY_BEFORE(result, name, parameters noexcept, (__VA_ARGS__), const AllocatesForProgram marked(SDSM_CALLER))
 
-SDSM_COMPUTING(wchar_t*, wcsdup, (const wchar_t* text), (const wchar_t*), text)
-SDSM_COMPUTING(char**, backtrace_symbols, (void* const* frames, int count), (void* const*, int), frames, count)
-SDSM_COMPUTING(int, hcreate_r, (std::size_t most, hsearch_data* table), (std::size_t, hsearch_data*), most, table)
+SDSM_COMPUTING(wchar_t*, wcsdup, (const wchar_t* text), text)
+SDSM_COMPUTING(char**, backtrace_symbols, (void* const* frames, int count), frames, count)
+SDSM_COMPUTING(int, hcreate_r, (std::size_t most, hsearch_data* table), most, table)
 
-SDSM_COMPUTING(error_t, argz_create, (char* const* list, char** argz, std::size_t* bytes),
-               (char* const*, char**, std::size_t*), list, argz, bytes)
-SDSM_COMPUTING(error_t, argz_create_sep, (const char* text, int separator, char** argz, std::size_t* bytes),
-               (const char*, int, char**, std::size_t*), text, separator, argz, bytes)
-SDSM_COMPUTING(error_t, argz_append, (char** argz, std::size_t* bytes, const char* more, std::size_t more_bytes),
-               (char**, std::size_t*, const char*, std::size_t), argz, bytes, more, more_bytes)
-SDSM_COMPUTING(error_t, argz_add, (char** argz, std::size_t* bytes, const char* text),
-               (char**, std::size_t*, const char*), argz, bytes, text)
-SDSM_COMPUTING(error_t, argz_add_sep, (char** argz, std::size_t* bytes, const char* text, int separator),
-               (char**, std::size_t*, const char*, int), argz, bytes, text, separator)
-SDSM_COMPUTING(error_t, argz_insert, (char** argz, std::size_t* bytes, char* before, const char* entry),
-               (char**, std::size_t*, char*, const char*), argz, bytes, before, entry)
-SDSM_COMPUTING(error_t, envz_add, (char** envz, std::size_t* bytes, const char* name, const char* value),
-               (char**, std::size_t*, const char*, const char*), envz, bytes, name, value)
+SDSM_COMPUTING(error_t, argz_create, (char* const* list, char** argz, std::size_t* bytes), list, argz, bytes)
+SDSM_COMPUTING(error_t, argz_create_sep, (const char* text, int separator, char** argz, std::size_t* bytes), text,
+               separator, argz, bytes)
+SDSM_COMPUTING(error_t, argz_append, (char** argz, std::size_t* bytes, const char* more, std::size_t more_bytes), argz,
+               bytes, more, more_bytes)
+SDSM_COMPUTING(error_t, argz_add, (char** argz, std::size_t* bytes, const char* text), argz, bytes, text)
+SDSM_COMPUTING(error_t, argz_add_sep, (char** argz, std::size_t* bytes, const char* text, int separator), argz, bytes,
+               text, separator)
+SDSM_COMPUTING(error_t, argz_insert, (char** argz, std::size_t* bytes, char* before, const char* entry), argz, bytes,
+               before, entry)
+SDSM_COMPUTING(error_t, envz_add, (char** envz, std::size_t* bytes, const char* name, const char* value), envz, bytes,
+               name, value)
 SDSM_COMPUTING(error_t, envz_merge,
-               (char** envz, std::size_t* bytes, const char* other, std::size_t other_bytes, int overrides),
-               (char**, std::size_t*, const char*, std::size_t, int), envz, bytes, other, other_bytes, overrides)
-
-SDSM_ENTRY error_t argz_replace(char** argz, std::size_t* bytes, const char* text, const char* with, unsigned* count) {
-  SDSM_NEXT_FUNCTION NextFunction<error_t(char**, std::size_t*, const char*, const char*, unsigned*)> real{
-      "argz_replace"};
-  const AllocatesForProgram marked(SDSM_CALLER);
-  return real(argz, bytes, text, with, count);
-}
+               (char** envz, std::size_t* bytes, const char* other, std::size_t other_bytes, int overrides), envz,
+               bytes, other, other_bytes, overrides)
+SDSM_ENTRY_BEFORE(error_t, argz_replace,
+                  (char** argz, std::size_t* bytes, const char* text, const char* with, unsigned* count),
+                  (argz, bytes, text, with, count), const AllocatesForProgram marked(SDSM_CALLER))  // may throw
 
 SDSM_ENTRY void* tsearch(const void* key, void** root, Order* order) {
   SDSM_NEXT_FUNCTION NextFunction<void*(const void*, void**, Order*)> real{"tsearch"};
@@ -341,9 +328,7 @@ char* current_folder(char* room, std::size_t bytes, std::uintptr_t caller) {
 
 extern "C" [[noreturn]] void __chk_fail();
 
-SDSM_ENTRY char* getcwd(char* room, std::size_t bytes) noexcept {
-  return current_folder(room, bytes, SDSM_CALLER);
-}
+SDSM_ENTRY_AS(char*, getcwd, (char* room, std::size_t bytes) noexcept, current_folder(room, bytes, SDSM_CALLER))
 SDSM_ENTRY char* __getcwd_chk(char* room, std::size_t bytes, std::size_t room_bytes) noexcept {
   if (bytes > room_bytes) __chk_fail();
   return current_folder(room, bytes, SDSM_CALLER);

@@ -2,11 +2,9 @@
 
 #include <link.h>
 #include <sys/mman.h>
-#include <ucontext.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 
 #include "native/program/functions.hpp"
@@ -25,8 +23,7 @@ struct Replaced {
   LockedInstruction instruction;
 };
 
-/// Only the thread that starts the process, and later whichever loads a library, which the dynamic linker lets one do
-/// at a time, writes here.
+/// Only the thread that starts the process writes here, and later whichever loads a library: one at a time.
 struct Replacements {
   GrowingArray<Replaced> all;          ///< by address
   GrowingArray<AddressRange> objects;  ///< those that have been scanned

@@ -1,6 +1,5 @@
 /// Traps the program's atomic operations. Compilers make each of one instruction, without a call. A trap replaces it,
-/// and the engine beneath does it if the memory is shared. The address decides, as code of libraries works on both
-/// kinds.
+/// and the engine beneath does it if the memory is shared. The address decides, as libraries work on both.
 #pragma once
 
 #include <ucontext.h>

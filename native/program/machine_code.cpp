@@ -395,8 +395,7 @@ std::uintptr_t address_of(const MemoryOperand& memory, const greg_t* registers, 
   }
   if (memory.index != Register::none) address += memory.scale * value_of(memory.index, registers);
   if (memory.has_short_address) address &= 0xffffffff;
-  // The thread's block, whose address fs has, begins with its own address (the ABI's variant II of thread-local
-  // storage).
+  // The thread's block, whose address fs has, begins with its own address (thread-local storage, variant II).
   if (memory.is_thread_local) address += reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer());
   return address;
 }

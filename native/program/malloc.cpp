@@ -25,8 +25,7 @@ using namespace sdsm::program;
 
 namespace {
 
-/// The C library's heap has a lock, which the run-time's other thread wants, too: a handler that came meanwhile might
-/// wait for that thread.
+/// The C library's heap has a lock, which the run-time's other thread wants, too: a handler might wait for that one.
 template <typename Function, typename... Arguments>
 auto in_library(Function function, Arguments... arguments) {
   const HeldSignals held;
@@ -78,9 +77,7 @@ void* reallocate(void* block, std::size_t bytes, std::uintptr_t caller) {
 
 }  // namespace sdsm::program::shared_heap
 
-SDSM_ENTRY void* malloc(std::size_t bytes) noexcept {
-  return allocate(bytes, 16, SDSM_CALLER);
-}
+SDSM_ENTRY_AS(void*, malloc, (std::size_t bytes) noexcept, allocate(bytes, 16, SDSM_CALLER))
 
 SDSM_ENTRY void* calloc(std::size_t count, std::size_t bytes) noexcept {
   const std::uintptr_t caller = allocates_for(SDSM_CALLER);
@@ -101,9 +98,7 @@ SDSM_ENTRY void free(void* block) noexcept {
   }
 }
 
-SDSM_ENTRY void* realloc(void* block, std::size_t bytes) noexcept {
-  return resize(block, bytes, SDSM_CALLER);
-}
+SDSM_ENTRY_AS(void*, realloc, (void* block, std::size_t bytes) noexcept, resize(block, bytes, SDSM_CALLER))
 
 SDSM_ENTRY void* reallocarray(void* block, std::size_t count, std::size_t bytes) noexcept {
   std::size_t total = 0;
@@ -121,17 +116,13 @@ SDSM_ENTRY int posix_memalign(void** result, std::size_t alignment, std::size_t 
   return 0;
 }
 
-SDSM_ENTRY void* aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
-  return allocate(bytes, alignment, SDSM_CALLER);
-}
+SDSM_ENTRY_AS(void*, aligned_alloc, (std::size_t alignment, std::size_t bytes) noexcept,
+              allocate(bytes, alignment, SDSM_CALLER))
 
-SDSM_ENTRY void* memalign(std::size_t alignment, std::size_t bytes) noexcept {
-  return allocate(bytes, alignment, SDSM_CALLER);
-}
+SDSM_ENTRY_AS(void*, memalign, (std::size_t alignment, std::size_t bytes) noexcept,
+              allocate(bytes, alignment, SDSM_CALLER))
 
-SDSM_ENTRY void* valloc(std::size_t bytes) noexcept {
-  return allocate(bytes, 4096, SDSM_CALLER);
-}
+SDSM_ENTRY_AS(void*, valloc, (std::size_t bytes) noexcept, allocate(bytes, 4096, SDSM_CALLER))
 
 SDSM_ENTRY std::size_t malloc_usable_size(void* block) noexcept {
   if (block == nullptr) return 0;

@@ -7,7 +7,6 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdarg>
-#include <cstdint>
 #include <cstring>
 
 #include "native/gomp/entry.hpp"
@@ -103,9 +102,9 @@ using namespace sdsm::program;
 
 // The run-time maps memory by these, too, before anything can be looked up: they call the kernel. Only mmap asks who
 // calls: the others' last call in a region's body returns to the run-time.
-SDSM_ENTRY void* mmap(void* wanted, std::size_t bytes, int protection, int flags, int file, off_t offset) noexcept {
-  return map_memory(wanted, bytes, protection, flags, file, offset, SDSM_CALLER);
-}
+SDSM_ENTRY_AS(void*, mmap,
+              (void* wanted, std::size_t bytes, int protection, int flags, int file, off_t offset) noexcept,
+              map_memory(wanted, bytes, protection, flags, file, offset, SDSM_CALLER))
 SDSM_ENTRY void* mmap64(void* wanted, std::size_t bytes, int protection, int flags, int file, off64_t offset) noexcept
     SDSM_ALIAS(mmap);
 
@@ -180,9 +179,8 @@ SDSM_ENTRY int pkey_mprotect(void* memory, std::size_t bytes, int protection, in
   if ((protection & all_rights) != all_rights) note_shut_by_program();
   return 0;
 }
-SDSM_ENTRY int mprotect(void* memory, std::size_t bytes, int protection) noexcept {
-  return pkey_mprotect(memory, bytes, protection, -1);
-}
+SDSM_ENTRY_AS(int, mprotect, (void* memory, std::size_t bytes, int protection) noexcept,
+              pkey_mprotect(memory, bytes, protection, -1))
 
 /// What the kernel would take away comes back as zeros; all else is advice about pages that are the engine's.
 SDSM_ENTRY int madvise(void* memory, std::size_t bytes, int advice) noexcept {
@@ -200,9 +198,7 @@ SDSM_ENTRY int mlock2(const void* memory, std::size_t bytes, unsigned flags) noe
   if (is_shared(reinterpret_cast<std::uintptr_t>(memory))) return 0;
   return static_cast<int>(syscall(flags == 0 ? SYS_mlock : SYS_mlock2, memory, bytes, flags));
 }
-SDSM_ENTRY int mlock(const void* memory, std::size_t bytes) noexcept {
-  return mlock2(memory, bytes, 0);
-}
+SDSM_ENTRY_AS(int, mlock, (const void* memory, std::size_t bytes) noexcept, mlock2(memory, bytes, 0))
 SDSM_ENTRY int munlock(const void* memory, std::size_t bytes) noexcept {
   if (is_shared(reinterpret_cast<std::uintptr_t>(memory))) return 0;
   return static_cast<int>(syscall(SYS_munlock, memory, bytes));

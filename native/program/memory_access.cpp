@@ -1,5 +1,7 @@
 #include "native/program/memory_access.hpp"
 
+#include <bit>
+
 namespace sdsm::program {
 namespace {
 
@@ -73,117 +75,113 @@ std::uint32_t bytes_of_x87(unsigned opcode, unsigned field) {
   return sizes[opcode - 0xd8][field];
 }
 
-bool is_arithmetic(unsigned opcode) {
-  return opcode < 0x40 && (opcode & 7) < 6;
-}
+// What instructions access, by opcode maps as in machine_code.cpp; a dot: nothing, or not known.
+
+/// o: an operand of one byte or, with an odd opcode, a word; O: the same, read and written; w: a word; a digit: so many
+/// bytes; n, g: O for some of the group; p: pop; i, f: inc to push; x: of x87.
+constexpr char one_byte_access[] =
+    "OOoooo..OOoooo.."  // 00
+    "OOoooo..OOoooo.."
+    "OOoooo..OOoooo.."  // 20
+    "OOoooo..oooooo.."
+    "................"  // 40
+    "................"
+    "...4.....w.w...."  // 60
+    "................"
+    "gg.gooOOoooo2.2p"  // 80
+    "................"
+    "oooooooo..oooooo"  // a0
+    "................"
+    "OO....oo........"  // c0
+    "OOOO....xxxxxxxx"
+    "................"  // e0
+    "......nn......if";
+
+/// Of SSE and MMX. s: a vector or its first element; v: a vector; f: the full width; a digit: so many bytes; h: how far
+/// to shift; l: the low part; the others one by one.
+constexpr char packed[] =
+    "................"  // 00
+    "ssd8vvd8........"
+    "........vvivttcc"  // 20
+    "................"
+    "................"  // 40
+    ".sssssssssDvssss"
+    "lllfffffffffffmf"  // 60
+    "f...fff.....vvMf"
+    "................"  // 80
+    "................"
+    "................"  // a0
+    "................"
+    "..s.2.v........."  // c0
+    "vhhhff8fffffffff"
+    "fhhfffefffffffff"  // e0
+    "vhhhfffffffffff.";
+
+/// f: the full width; H, Q, E: a half, quarter, eighth of a vector (pmovsx, pmovzx); c: crc32, movbe; w: a word. Of
+/// vectors alone: h: a half; m: a vector, or an element (FMA); a digit: so many bytes; x: 16.
+constexpr char after_0f_38[] =
+    "ffffffffffffffff"  // 00
+    "f..hff.f48x.fff."
+    "HQEHQH..ffff...."  // 20
+    "HQEHQHffffffffff"
+    "f..............."  // 40
+    "........48x....."
+    "................"  // 60
+    "........12......"
+    "................"  // 80
+    "......mmmmmmmmmm"
+    "......mmmmmmmmmm"  // a0
+    "......mmmmmmmmmm"
+    "........ffffffff"  // c0
+    "ffffffffffffffff"
+    "................"  // e0
+    "cwww.www........";
+static_assert(sizeof one_byte_access == 257 && sizeof packed == 257 && sizeof after_0f_38 == 257);
 
 MemoryAccess of_one_byte(const Form& form) {
   const unsigned opcode = form.found->opcode;
   const std::uint32_t operand = (opcode & 1) == 0 ? 1 : form.word;
-  if (is_arithmetic(opcode)) return {operand, (opcode & 7) < 2 && opcode >> 3 != 7};  // the last compares
-  if (opcode >= 0xd8 && opcode <= 0xdf) return {bytes_of_x87(opcode, form.field)};
-  switch (opcode) {
-    case 0x63: return {4};
-    case 0x69:
-    case 0x6b: return {form.word};
-    case 0x80:
-    case 0x81:
-    case 0x83: return {operand, form.field != 7};
-    case 0x84:
-    case 0x85: return {operand};
-    case 0x86:
-    case 0x87: return {operand, true};
-    case 0x88:
-    case 0x89:
-    case 0x8a:
-    case 0x8b: return {operand};
-    case 0x8c:
-    case 0x8e: return {2};
-    case 0x8f: return {form.found->has_short_operand ? 2U : 8U};
-    case 0xa0:
-    case 0xa1:
-    case 0xa2:
-    case 0xa3:
-    case 0xa4:
-    case 0xa5:
-    case 0xa6:
-    case 0xa7:
-    case 0xaa:
-    case 0xab:
-    case 0xac:
-    case 0xad:
-    case 0xae:
-    case 0xaf: return {operand};
-    case 0xc0:
-    case 0xc1:
-    case 0xd0:
-    case 0xd1:
-    case 0xd2:
-    case 0xd3: return {operand, true};
-    case 0xc6:
-    case 0xc7: return {operand};
-    case 0xf6:
-    case 0xf7: return {operand, form.field == 2 || form.field == 3};
-    case 0xfe: return {1, true};
-    case 0xff: return form.field < 2 ? MemoryAccess{form.word, true} : MemoryAccess{8};
+  switch (one_byte_access[opcode]) {
+    case '2': return {2};
+    case '4': return {4};
+    case 'w': return {form.word};
+    case 'o': return {operand};
+    case 'O': return {operand, true};
+    case 'g': return {operand, form.field != 7};  // the last compares
+    case 'n': return {operand, form.field == 2 || form.field == 3};
+    case 'p': return {form.found->has_short_operand ? 2U : 8U};
+    case 'i': return {1, true};
+    case 'f': return form.field < 2 ? MemoryAccess{form.word, true} : MemoryAccess{8};
+    case 'x': return {bytes_of_x87(opcode, form.field)};
     default: return {};
   }
 }
 
 /// Access of opcodes after 0f and of a vector's map 1: SSE's and MMX's, whose full width is `full`.
 MemoryAccess of_packed(const Form& form, std::uint32_t full) {
-  const unsigned opcode = form.found->opcode;
   const bool is_scalar = form.selector == Selector::f3 || form.selector == Selector::f2;
+  const bool has_none = form.selector == Selector::none;
   const std::uint32_t scalar = form.selector == Selector::f3 ? 4 : 8;
-  const std::uint32_t by_selector = is_scalar ? scalar : form.vector;
-  switch (opcode) {
-    case 0x10:
-    case 0x11: return {by_selector};
-    case 0x12:
-    case 0x16:
+  switch (packed[form.found->opcode]) {
+    case 's': return {is_scalar ? scalar : form.vector};
+    case 'v': return {form.vector};
+    case 'f': return {full};
+    case '2': return {2};
+    case '8': return {8};
+    case 'h': return {has_none ? 8U : 16U};
+    case 'l': return {has_none ? 4 : form.vector};
+    case 'd':
       if (form.selector == Selector::f3) return {form.vector};
       return {form.selector == Selector::f2 && form.vector > 16 ? form.vector : 8};
-    case 0x13:
-    case 0x17: return {8};
-    case 0x14:
-    case 0x15:
-    case 0x28:
-    case 0x29:
-    case 0x2b: return {form.vector};
-    case 0x2a: return {is_scalar ? form.word : 8};
-    case 0x2c:
-    case 0x2d: return {is_scalar ? scalar : form.selector == Selector::none ? 8U : 16U};
-    case 0x2e:
-    case 0x2f: return {form.selector == Selector::none ? 4U : 8U};
-    case 0x5a: return {is_scalar ? scalar : form.selector == Selector::none ? form.vector / 2 : form.vector};
-    case 0x5b: return {form.vector};
-    case 0x60:
-    case 0x61:
-    case 0x62: return {form.selector == Selector::none ? 4 : form.vector};
-    case 0x6e: return {form.word == 2 ? 4 : form.word};
-    case 0x7e: return {form.selector == Selector::f3 ? 8 : form.word == 2 ? 4 : form.word};
-    case 0x6f:
-    case 0x7f: return {full};
-    case 0xc2: return {by_selector};
-    case 0xc4: return {2};
-    case 0xc6: return {form.vector};
-    case 0xd1:
-    case 0xd2:
-    case 0xd3:
-    case 0xe1:
-    case 0xe2:
-    case 0xf1:
-    case 0xf2:
-    case 0xf3: return {form.selector == Selector::none ? 8U : 16U};  // how far to shift
-    case 0xd6: return {8};
-    case 0xe6: return {form.selector == Selector::f3 ? form.vector / 2 : form.vector};
-    case 0xf0: return {form.vector};
-    default: break;
+    case 'i': return {is_scalar ? form.word : 8};
+    case 't': return {is_scalar ? scalar : has_none ? 8U : 16U};
+    case 'c': return {has_none ? 4U : 8U};
+    case 'D': return {is_scalar ? scalar : has_none ? form.vector / 2 : form.vector};
+    case 'm': return {form.word == 2 ? 4 : form.word};
+    case 'M': return {form.selector == Selector::f3 ? 8 : form.word == 2 ? 4 : form.word};
+    case 'e': return {form.selector == Selector::f3 ? form.vector / 2 : form.vector};
+    default: return {};
   }
-  if (opcode >= 0x51 && opcode <= 0x5f) return {by_selector};
-  if ((opcode >= 0x63 && opcode <= 0x70) || (opcode >= 0x74 && opcode <= 0x76)) return {full};
-  if (opcode == 0x7c || opcode == 0x7d || opcode == 0xd0) return {form.vector};
-  return {opcode >= 0xd4 && opcode != 0xff ? full : 0};
 }
 
 MemoryAccess of_after_0f(const Form& form) {
@@ -224,49 +222,23 @@ MemoryAccess of_after_0f(const Form& form) {
 MemoryAccess of_after_38(const Form& form) {
   const unsigned opcode = form.found->opcode;
   const bool is_vector = form.found->is_vector;
-  const std::uint32_t full = !is_vector && form.selector == Selector::none ? 8 : form.vector;
-  switch (opcode) {
-    case 0x20:
-    case 0x23:
-    case 0x25:
-    case 0x30:
-    case 0x33:
-    case 0x35: return {form.vector / 2};  // pmovsx, pmovzx: elements of half the size
-    case 0x21:
-    case 0x24:
-    case 0x31:
-    case 0x34: return {form.vector / 4};
-    case 0x22:
-    case 0x32: return {form.vector / 8};
-    case 0x13: return {is_vector ? form.vector / 2 : 0};
-    case 0x18:
-    case 0x58: return {is_vector ? 4U : 0U};
-    case 0x19:
-    case 0x59: return {is_vector ? 8U : 0U};
-    case 0x1a:
-    case 0x5a: return {is_vector ? 16U : 0U};
-    case 0x78: return {is_vector ? 1U : 0U};
-    case 0x79: return {is_vector ? 2U : 0U};
-    case 0xf0: return {form.selector == Selector::f2 ? 1 : form.word};  // crc32, movbe
-    case 0xf1:
-    case 0xf2:
-    case 0xf3:
-    case 0xf5:
-    case 0xf6:
-    case 0xf7: return {form.word};
-    default: break;
+  switch (const char kind = after_0f_38[opcode]) {
+    case 'f': return {!is_vector && form.selector == Selector::none ? 8 : form.vector};
+    case 'H': return {form.vector / 2};
+    case 'Q': return {form.vector / 4};
+    case 'E': return {form.vector / 8};
+    case 'c': return {form.selector == Selector::f2 ? 1 : form.word};
+    case 'w': return {form.word};
+    case '.': return {};
+    case 'h': return {is_vector ? form.vector / 2 : 0};
+    case 'x': return {is_vector ? 16U : 0U};
+    case 'm': {
+      const unsigned low = opcode & 0xf;
+      const bool is_scalar = low >= 9 && (low & 1) != 0;
+      return {!is_vector ? 0 : is_scalar ? form.word : form.vector};
+    }
+    default: return {is_vector ? static_cast<std::uint32_t>(kind - '0') : 0};
   }
-  // Masks decide what of their operand vmaskmov, gathers and scatters access.
-  if (is_vector && opcode >= 0x96 && opcode <= 0xbf) {
-    const unsigned low = opcode & 0xf;
-    if (low < 6) return {};
-    const bool is_scalar = low >= 9 && (low & 1) != 0;
-    return {is_scalar ? form.word : form.vector};
-  }
-  if (opcode <= 0x0f || (opcode >= 0x1c && opcode <= 0x1e) || (opcode >= 0x28 && opcode <= 0x2b) ||
-      (opcode >= 0x36 && opcode <= 0x40) || (opcode >= 0xc8 && opcode <= 0xdf))
-    return {full};
-  return {opcode == 0x10 || opcode == 0x14 || opcode == 0x15 || opcode == 0x17 ? full : 0};
 }
 
 /// Access of opcodes after 0f 3a and of a vector's map 3.
@@ -322,6 +294,21 @@ MemoryAccess memory_access(const std::uint8_t* code, const Instruction& found) {
     case 2: return of_after_38(form);
     default: return of_after_3a(form);
   }
+}
+
+std::optional<Poll> poll_of(const std::uint8_t* code, const greg_t* registers) {
+  constexpr std::uint32_t bytes_of_long_double = 10, most_bytes = 8;
+  const Instruction found = decode(code, longest_instruction);
+  constexpr std::uint8_t registers_alone = 0xc0;
+  if (found.length == 0 || found.modrm == 0 || code[found.modrm] >= registers_alone) return std::nullopt;
+  if (found.is_evex) return std::nullopt;
+  const std::uint32_t bytes = memory_access(code, found).bytes;
+  // A long double counts by its last 8 bytes: they have the exponent and most of the fraction.
+  const std::uint32_t unseen = bytes == bytes_of_long_double ? bytes - most_bytes : 0;
+  if (bytes - unseen > most_bytes || !std::has_single_bit(bytes - unseen)) return std::nullopt;
+  const std::uintptr_t behind = static_cast<std::uintptr_t>(registers[REG_RIP]) + found.length;
+  const std::uintptr_t address = address_of(memory_of(code, found), registers, behind);
+  return Poll{address + unseen, bytes - unseen};
 }
 
 }  // namespace sdsm::program

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "native/gomp/entry.hpp"
 #include "native/program/own_calls.hpp"
 #include "native/program/program_image.hpp"
 
@@ -65,6 +66,14 @@ class NextFunction : public AnyNextFunction {
 
 /// Defines one so that look_up_functions() finds it.
 #define SDSM_NEXT_FUNCTION [[gnu::section("sdsm_next_functions")]] static constinit
+
+/// Defines an entry point that does something first, and then calls the C library's function with `arguments`.
+#define SDSM_ENTRY_BEFORE(result, name, parameters, arguments, ...)                \
+  SDSM_ENTRY result name parameters {                                              \
+    SDSM_NEXT_FUNCTION sdsm::program::NextFunction<result parameters> real{#name}; \
+    __VA_ARGS__;                                                                   \
+    return real arguments;                                                         \
+  }
 
 /// Looks all of them up. A thread that calls one then never waits for the dynamic linker, where another thread may be
 /// that waits for this one: in a library's constructor, say, or where a signal has interrupted it.

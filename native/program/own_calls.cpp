@@ -5,8 +5,6 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include <cstdint>
-
 #include "native/program/next_function.hpp"
 #include "native/program/program_image.hpp"
 #include "native/program/raw_memory.hpp"

@@ -43,6 +43,4 @@ SDSM_ENTRY int sdsm_rt_map(void* address, std::size_t bytes, int distribution) {
   return place_globals(begin, bytes, placement) ? 0 : -1;
 }
 
-SDSM_ENTRY int sdsm_rt_home(const void* address) {
-  return home_of_address(reinterpret_cast<std::uintptr_t>(address));
-}
+SDSM_ENTRY_AS(int, sdsm_rt_home, (const void* address), home_of_address(reinterpret_cast<std::uintptr_t>(address)))

@@ -1,6 +1,5 @@
 /// Memory that the kernel writes to in place of shared pages, for results that it gives only once: a message, a
-/// connection, how a child ended. If another thread of the node shut the page meanwhile, a repeated call would wait for
-/// the next one.
+/// connection, how a child ended. If another thread shut the page meanwhile, a repeated call would wait for the next.
 #pragma once
 
 #include <sys/socket.h>

@@ -1,7 +1,6 @@
 #include "native/program/program_image.hpp"
 
 #include <dlfcn.h>
-#include <link.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
 
@@ -10,7 +9,6 @@
 #include <cstring>
 
 #include "native/program/ending.hpp"
-#include "native/program/raw_memory.hpp"
 
 namespace sdsm::program {
 
@@ -35,8 +33,7 @@ const char* name_in(const char* path) {
   return slash == nullptr ? path : slash + 1;
 }
 
-/// Variables aligned to more than a page have a segment of their own, and nothing lies between it and the others: the
-/// pages of both become one range.
+/// Variables aligned to more than a page have a segment of their own, with nothing in between: both become one range.
 void fill_gap(std::uintptr_t begin, std::uintptr_t end) {
   if (begin >= end) return;
   void* wanted = reinterpret_cast<void*>(begin);
@@ -84,8 +81,7 @@ ObjectImage image_of(const dl_phdr_info& object) {
   return image;
 }
 
-/// Whether the user preloads the library, as tools are: its variables are each process's own, and no part of the
-/// program.
+/// Whether the user preloads the library, as tools are: its variables are no part of the program.
 bool is_preloaded(const char* path) {
   constexpr const char* separators = ": ";
   const char* list = std::getenv("LD_PRELOAD");

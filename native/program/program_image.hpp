@@ -1,5 +1,4 @@
-/// The program and its shared libraries in memory: where their code and variables are, and whose allocations are shared
-/// memory.
+/// The program and its shared libraries in memory: their code, their variables, and whose allocations are shared.
 #pragma once
 
 #include <link.h>
@@ -80,8 +79,7 @@ struct ProgramImage {
 
 extern const ProgramImage& program_image;
 
-/// Libraries whose memory each process has for itself, and whose functions the run-times know. All others belong to the
-/// program.
+/// Libraries whose memory each process has for itself, and that the run-times know. All others are the program's.
 enum class SystemLibrary : std::uint8_t {
   none,
   own_locking,        ///< it locks instructions for itself only
@@ -94,8 +92,7 @@ bool is_library_of_program(const char* path);
 /// From the first to the last address of a loaded file.
 AddressRange whole_of(const dl_phdr_info& object);
 
-/// Keeps the dynamic linker from running the constructors of the program's libraries, and the program's own that come
-/// before those.
+/// Keeps the dynamic linker from running the constructors of the program's libraries, and those before them.
 void drop_library_constructors() REQUIRES(starting);
 
 /// Notes that the constructors of libraries have run: from here on the C++ library allocates for the program only.

@@ -2,6 +2,7 @@
 /// may use it whatever it interrupted.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -44,6 +45,14 @@ class GrowingArray {
   const Element& operator[](std::size_t index) const { return elements_[index]; }
   Element& back() { return elements_[size_ - 1]; }
   void pop_back() { --size_; }
+  void insert(std::size_t index, const Element& element) {
+    push_back(element);
+    std::rotate(elements_ + index, end() - 1, end());
+  }
+  void erase(std::size_t index) {
+    std::copy(elements_ + index + 1, end(), elements_ + index);
+    pop_back();
+  }
   Element* begin() { return elements_; }
   Element* end() { return elements_ + size_; }
   const Element* begin() const { return elements_; }

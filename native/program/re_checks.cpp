@@ -138,8 +138,7 @@ class ReCheckFinder {
     }
   }
 
-  /// Takes an unknown instruction, of floating-point numbers, say: it may load anything, and its registers are unknown
-  /// afterwards.
+  /// Takes an unknown instruction, of floating-point numbers, say: it may load anything into its registers.
   void take_unknown(const std::uint8_t* code, const Instruction& next) {
     ++loads_;
     if (next.modrm == 0) return;

@@ -68,8 +68,7 @@ void shut_after_use();
 /// How often a touch has shut other pages, so far: a buffer touched before may need to be touched again.
 std::uint64_t times_shut_by_touches();
 
-/// While it lives, no other thread of the program sees the heap's books: they may be half changed. One call of a
-/// guarded function may make another.
+/// While it lives, no other thread sees the heap's books, which may be half changed. One may be made within another.
 class SCOPED_CAPABILITY HeapGuard {
  public:
   HeapGuard() ACQUIRE(heap::books_lock);

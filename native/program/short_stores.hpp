@@ -7,8 +7,7 @@
 
 namespace sdsm::program {
 
-/// Whether the function stores one or two bytes at an address that is not its own stack's, or has code that is not
-/// known.
+/// Whether the function stores one or two bytes at an address that is not its own stack's, or has unknown code.
 bool stores_short_variables(const std::uint8_t* code, std::size_t bytes);
 
 }  // namespace sdsm::program

@@ -11,6 +11,7 @@
 
 #include "native/gomp/entry.hpp"
 #include "native/program/ending.hpp"
+#include "native/program/nanoseconds.hpp"
 #include "native/program/next_function.hpp"
 #include "native/program/thread_safety.hpp"
 
@@ -30,8 +31,7 @@ constexpr std::uint64_t bit_of(int signal) {
 constexpr std::uint64_t synchronous =
     bit_of(SIGFPE) | bit_of(SIGILL) | bit_of(SIGBUS) | bit_of(SIGABRT) | bit_of(SIGSYS);
 
-/// Signals of which the program has a handler, and which the run-time does not need itself: bit n - 1 is signal n, as
-/// the kernel counts them.
+/// Signals of which the program has a handler, without the run-time's own: bit n - 1 is signal n, as the kernel has it.
 constinit std::atomic<std::uint64_t> handled = 0;
 
 std::uint64_t handled_now() {
@@ -243,8 +243,7 @@ bool wait_for_input(int descriptor, std::uint64_t patience_ns) {
   state = {};
   pollfd wanted{descriptor, POLLIN, 0};
   // The raw call changes the mask and waits in one: no handler is missed in between.
-  constexpr std::uint64_t second_ns = 1'000'000'000;
-  timespec limit{static_cast<time_t>(patience_ns / second_ns), static_cast<long>(patience_ns % second_ns)};
+  timespec limit = timespec_of(patience_ns);
   const long ready = syscall(SYS_ppoll, &wanted, 1, is_patient ? nullptr : &limit,
                              before.is_blocked ? &before.outside : nullptr, sizeof before.outside);
   state = before;
@@ -387,14 +386,12 @@ __sighandler_t set_handler(int number, __sighandler_t handler, int flags) {
 }  // namespace
 
 /// The C library's other names for it: which of them a program calls depends on the standard that it is compiled for.
-SDSM_ENTRY __sighandler_t signal(int number, __sighandler_t handler) noexcept {
-  return set_handler(number, handler, SA_RESTART);
-}
+SDSM_ENTRY_AS(__sighandler_t, signal, (int number, __sighandler_t handler) noexcept,
+              set_handler(number, handler, SA_RESTART))
 SDSM_ENTRY __sighandler_t ssignal(int number, __sighandler_t handler) noexcept SDSM_ALIAS(signal);
 SDSM_ENTRY __sighandler_t bsd_signal(int number, __sighandler_t handler) noexcept SDSM_ALIAS(signal);
-SDSM_ENTRY __sighandler_t sysv_signal(int number, __sighandler_t handler) noexcept {
-  return set_handler(number, handler, static_cast<int>(SA_RESETHAND | SA_NODEFER));
-}
+SDSM_ENTRY_AS(__sighandler_t, sysv_signal, (int number, __sighandler_t handler) noexcept,
+              set_handler(number, handler, static_cast<int>(SA_RESETHAND | SA_NODEFER)))
 SDSM_ENTRY __sighandler_t __sysv_signal(int number, __sighandler_t handler) noexcept SDSM_ALIAS(sysv_signal);
 
 /// System V's function: SIG_HOLD blocks the signal, and anything else unblocks it.

@@ -37,8 +37,7 @@ struct SignalState {
 };
 
 /// While one lives, the program's signal handlers wait. Within the run-time's work a handler would find memory half
-/// changed, and would ask for pages between a question and its answer. Costs no system call when nested, or when the
-/// program has no handlers.
+/// changed, and would ask for pages between a question and its answer. Free when nested or without handlers.
 class HeldSignals {
  public:
   HeldSignals() { hold(); }
@@ -111,11 +110,11 @@ bool is_handled_by_program(int signal);
 /// Ends the run if it has a handler of SIGSEGV, or once it sets one: the faults that it waits for never come.
 void note_shut_by_program();
 
-/// Passes a fault that no traced page explains to the program's handler, or to the default, which ends the program. A
-/// program's set of signals to block, without those that the run-time needs: a touch while SIGSEGV is blocked would
+/// A program's set of signals to block, without those that the run-time needs: a touch while SIGSEGV is blocked would
 /// kill the program.
 sigset_t without_own(const sigset_t& wanted);
 
+/// Passes a fault that no traced page explains to the program's handler, or to the default, which ends the program.
 void pass_fault_to_program(int signal, siginfo_t* info, void* context);
 
 }  // namespace sdsm::program

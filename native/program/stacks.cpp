@@ -1,6 +1,7 @@
 #include "native/program/stacks.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <pthread.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -8,11 +9,11 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 
 #include "native/gomp/entry.hpp"
 #include "native/gomp/message.hpp"
 #include "native/program/next_function.hpp"
-#include "native/program/raw_memory.hpp"
 
 namespace sdsm::program {
 
@@ -100,6 +101,84 @@ void give_signal_stack() {
   stack.ss_size = bytes;
   // The raw call: the function is interposed.
   syscall(SYS_sigaltstack, &stack, nullptr);
+}
+
+GrowingArray<AddressRange> own_thread_locals() {
+  GrowingArray<AddressRange> found;
+  dl_iterate_phdr(
+      [](dl_phdr_info* object, std::size_t, void* ranges) {
+        if (!is_of_program(*object)) return 0;
+        for (int i = 0; i < object->dlpi_phnum; ++i) {
+          if (object->dlpi_phdr[i].p_type != PT_TLS || object->dlpi_tls_data == nullptr) continue;
+          const auto begin = reinterpret_cast<std::uintptr_t>(object->dlpi_tls_data);
+          static_cast<GrowingArray<AddressRange>*>(ranges)->push_back({begin, begin + object->dlpi_phdr[i].p_memsz});
+        }
+        return 0;
+      },
+      &found);
+  return found;
+}
+
+void take_over_thread_locals(const GrowingArray<AddressRange>& constructed) {
+  GrowingArray<AddressRange> own = own_thread_locals();
+  std::size_t i = 0;
+  for (const AddressRange& from : constructed) {
+    std::memcpy(reinterpret_cast<void*>(own[i++].begin), reinterpret_cast<const void*>(from.begin),
+                from.end - from.begin);
+  }
+}
+
+std::uint64_t thread_locals_below_block() {
+  const auto block = reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer());
+  std::uint64_t farthest = 0;
+  for (const AddressRange& range : own_thread_locals()) {
+    // Variables of a library that are made when a thread first uses them lie elsewhere.
+    if (range.begin < block && block - range.begin > farthest && block - range.begin < thread_local_bytes()) {
+      farthest = block - range.begin;
+    }
+  }
+  return farthest;
+}
+
+std::uint64_t thread_memory_bytes() {
+  constexpr std::uint64_t own_stack_bytes = 1 << 20;
+  // The two run-times have different variables of their own beside the program's: whole steps hide that.
+  constexpr std::uint64_t step = 1 << 20;
+  return (own_stack_bytes + thread_local_bytes() + step - 1) / step * step;
+}
+
+namespace {
+
+/// Returns where the stack begins below the copy.
+std::uintptr_t copy_arguments(MainCall& call, const AddressRange& stack) {
+  const auto number = static_cast<std::size_t>(call.argc);
+  std::size_t bytes = (number + 1) * sizeof(char*);
+  for (std::size_t i = 0; i < number; ++i) bytes += std::strlen(call.argv[i]) + 1;
+  if (bytes > (stack.end - stack.begin) / 2) return stack.end;
+  const std::uintptr_t top = page_down(stack.end - bytes);
+  auto** const copies = reinterpret_cast<char**>(top);
+  auto* text = reinterpret_cast<char*>(copies + number + 1);
+  for (std::size_t i = 0; i < number; ++i) {
+    copies[i] = text;
+    text = stpcpy(text, call.argv[i]) + 1;
+  }
+  copies[number] = nullptr;
+  call.argv = copies;
+  return top;
+}
+
+void run(void* argument) {
+  const MainCall& call = *static_cast<const MainCall*>(argument);
+  call.end(call.main(call.argc, call.argv, call.environment));
+}
+
+}  // namespace
+
+void call_main_on(const AddressRange& stack, const MainCall& call) {
+  MainCall copied = call;
+  const std::uintptr_t top = copy_arguments(copied, stack);
+  sdsm_call_on_stack(top, run, &copied);
+  __builtin_unreachable();
 }
 
 }  // namespace sdsm::program

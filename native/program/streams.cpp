@@ -163,9 +163,8 @@ SDSM_ENTRY std::size_t fread(void* buffer, std::size_t bytes, std::size_t count,
   const Locked lock(stream);
   return read_elements(buffer, bytes, count, stream, SDSM_CALLER);
 }
-SDSM_ENTRY std::size_t fread_unlocked(void* buffer, std::size_t bytes, std::size_t count, FILE* stream) {
-  return read_elements(buffer, bytes, count, stream, SDSM_CALLER);
-}
+SDSM_ENTRY_AS(std::size_t, fread_unlocked, (void* buffer, std::size_t bytes, std::size_t count, FILE* stream),
+              read_elements(buffer, bytes, count, stream, SDSM_CALLER))
 SDSM_ENTRY std::size_t __fread_chk(void* buffer, std::size_t room, std::size_t bytes, std::size_t count, FILE* stream) {
   check_room(room, bytes, count);
   const Locked lock(stream);
@@ -180,17 +179,15 @@ SDSM_ENTRY std::size_t fwrite(const void* buffer, std::size_t bytes, std::size_t
   const Locked lock(stream);
   return write_elements(buffer, bytes, count, stream, SDSM_CALLER);
 }
-SDSM_ENTRY std::size_t fwrite_unlocked(const void* buffer, std::size_t bytes, std::size_t count, FILE* stream) {
-  return write_elements(buffer, bytes, count, stream, SDSM_CALLER);
-}
+SDSM_ENTRY_AS(std::size_t, fwrite_unlocked, (const void* buffer, std::size_t bytes, std::size_t count, FILE* stream),
+              write_elements(buffer, bytes, count, stream, SDSM_CALLER))
 
 SDSM_ENTRY int fputs(const char* text, FILE* stream) {
   const Locked lock(stream);
   return write_text(text, std::strlen(text), stream, SDSM_CALLER) ? 1 : EOF;
 }
-SDSM_ENTRY int fputs_unlocked(const char* text, FILE* stream) {
-  return write_text(text, std::strlen(text), stream, SDSM_CALLER) ? 1 : EOF;
-}
+SDSM_ENTRY_AS(int, fputs_unlocked, (const char* text, FILE* stream),
+              write_text(text, std::strlen(text), stream, SDSM_CALLER) ? 1 : EOF)
 SDSM_ENTRY int puts(const char* text) {
   const Locked lock(stdout);
   const std::size_t length = std::strlen(text);
@@ -198,43 +195,31 @@ SDSM_ENTRY int puts(const char* text) {
   return static_cast<int>(std::min<std::size_t>(INT_MAX, length + 1));
 }
 
-// printf and its kin. `...` ends the parameters of those that end with arguments, `list` those with a va_list.
+// printf and its kin: with arguments, or with a std::va_list of them.
 
-#define SDSM_PRINTING(name, parameters, call) \
-  SDSM_ENTRY int name parameters {            \
-    std::va_list list;                        \
-    va_start(list, format);                   \
-    const int length = call;                  \
-    va_end(list);                             \
-    return length;                            \
-  }
-SDSM_PRINTING(printf, (const char* format, ...), print_to_stream(stdout, 0, format, list, SDSM_CALLER))
-SDSM_PRINTING(__printf_chk, (int flag, const char* format, ...),
+SDSM_VARIADIC_ENTRY(printf, (const char* format, ...), format, print_to_stream(stdout, 0, format, list, SDSM_CALLER))
+SDSM_VARIADIC_ENTRY(__printf_chk, (int flag, const char* format, ...), format,
+                    print_to_stream(stdout, flag, format, list, SDSM_CALLER))
+SDSM_VARIADIC_ENTRY(fprintf, (FILE * stream, const char* format, ...), format,
+                    print_to_stream(stream, 0, format, list, SDSM_CALLER))
+SDSM_VARIADIC_ENTRY(__fprintf_chk, (FILE * stream, int flag, const char* format, ...), format,
+                    print_to_stream(stream, flag, format, list, SDSM_CALLER))
+SDSM_VARIADIC_ENTRY(dprintf, (int file, const char* format, ...), format,
+                    print_to_file(file, 0, format, list, SDSM_CALLER))
+SDSM_VARIADIC_ENTRY(__dprintf_chk, (int file, int flag, const char* format, ...), format,
+                    print_to_file(file, flag, format, list, SDSM_CALLER))
+SDSM_ENTRY_AS(int, vprintf, (const char* format, std::va_list list),
+              print_to_stream(stdout, 0, format, list, SDSM_CALLER))
+SDSM_ENTRY_AS(int, __vprintf_chk, (int flag, const char* format, std::va_list list),
               print_to_stream(stdout, flag, format, list, SDSM_CALLER))
-SDSM_PRINTING(fprintf, (FILE * stream, const char* format, ...), print_to_stream(stream, 0, format, list, SDSM_CALLER))
-SDSM_PRINTING(__fprintf_chk, (FILE * stream, int flag, const char* format, ...),
+SDSM_ENTRY_AS(int, vfprintf, (FILE * stream, const char* format, std::va_list list),
+              print_to_stream(stream, 0, format, list, SDSM_CALLER))
+SDSM_ENTRY_AS(int, __vfprintf_chk, (FILE * stream, int flag, const char* format, std::va_list list),
               print_to_stream(stream, flag, format, list, SDSM_CALLER))
-SDSM_PRINTING(dprintf, (int file, const char* format, ...), print_to_file(file, 0, format, list, SDSM_CALLER))
-SDSM_PRINTING(__dprintf_chk, (int file, int flag, const char* format, ...),
+SDSM_ENTRY_AS(int, vdprintf, (int file, const char* format, std::va_list list),
+              print_to_file(file, 0, format, list, SDSM_CALLER))
+SDSM_ENTRY_AS(int, __vdprintf_chk, (int file, int flag, const char* format, std::va_list list),
               print_to_file(file, flag, format, list, SDSM_CALLER))
-SDSM_ENTRY int vprintf(const char* format, std::va_list list) {
-  return print_to_stream(stdout, 0, format, list, SDSM_CALLER);
-}
-SDSM_ENTRY int __vprintf_chk(int flag, const char* format, std::va_list list) {
-  return print_to_stream(stdout, flag, format, list, SDSM_CALLER);
-}
-SDSM_ENTRY int vfprintf(FILE* stream, const char* format, std::va_list list) {
-  return print_to_stream(stream, 0, format, list, SDSM_CALLER);
-}
-SDSM_ENTRY int __vfprintf_chk(FILE* stream, int flag, const char* format, std::va_list list) {
-  return print_to_stream(stream, flag, format, list, SDSM_CALLER);
-}
-SDSM_ENTRY int vdprintf(int file, const char* format, std::va_list list) {
-  return print_to_file(file, 0, format, list, SDSM_CALLER);
-}
-SDSM_ENTRY int __vdprintf_chk(int file, int flag, const char* format, std::va_list list) {
-  return print_to_file(file, flag, format, list, SDSM_CALLER);
-}
 
 // A stream's buffer in traced memory would be used by the kernel at any time: the library allocates its own instead.
 SDSM_ENTRY int setvbuf(FILE* stream, char* /*buffer*/, int mode, std::size_t bytes) noexcept {

@@ -134,31 +134,17 @@ SDSM_COPYING(__strdup, (const char* text), std::strlen(text))
 SDSM_COPYING(strndup, (const char* text, std::size_t most), strnlen(text, most))
 SDSM_COPYING(__strndup, (const char* text, std::size_t most), strnlen(text, most))
 
-SDSM_ENTRY int vasprintf(char** result, const char* format, std::va_list arguments) noexcept {
-  return print(result, format, arguments, SDSM_CALLER);
-}
-SDSM_ENTRY int __vasprintf_chk(char** result, int /*flag*/, const char* format, std::va_list arguments) noexcept {
-  return print(result, format, arguments, SDSM_CALLER);
-}
-SDSM_ENTRY int asprintf(char** result, const char* format, ...) noexcept {
-  std::va_list arguments;
-  va_start(arguments, format);
-  const int length = print(result, format, arguments, SDSM_CALLER);
-  va_end(arguments);
-  return length;
-}
-SDSM_ENTRY int __asprintf_chk(char** result, int /*flag*/, const char* format, ...) noexcept {
-  std::va_list arguments;
-  va_start(arguments, format);
-  const int length = print(result, format, arguments, SDSM_CALLER);
-  va_end(arguments);
-  return length;
-}
+SDSM_ENTRY_AS(int, vasprintf, (char** result, const char* format, std::va_list arguments) noexcept,
+              print(result, format, arguments, SDSM_CALLER))
+SDSM_ENTRY_AS(int, __vasprintf_chk, (char** result, int /*flag*/, const char* format, std::va_list arguments) noexcept,
+              print(result, format, arguments, SDSM_CALLER))
+SDSM_VARIADIC_ENTRY(asprintf, (char** result, const char* format, ...) noexcept, format,
+                    print(result, format, list, SDSM_CALLER))
+SDSM_VARIADIC_ENTRY(__asprintf_chk, (char** result, int /*flag*/, const char* format, ...) noexcept, format,
+                    print(result, format, list, SDSM_CALLER))
 
-SDSM_ENTRY ssize_t getdelim(char** line, std::size_t* room, int delimiter, FILE* stream) {
-  return read_line(line, room, delimiter, stream, SDSM_CALLER);
-}
+SDSM_ENTRY_AS(ssize_t, getdelim, (char** line, std::size_t* room, int delimiter, FILE* stream),
+              read_line(line, room, delimiter, stream, SDSM_CALLER))
 SDSM_ENTRY ssize_t __getdelim(char** line, std::size_t* room, int delimiter, FILE* stream) SDSM_ALIAS(getdelim);
-SDSM_ENTRY ssize_t getline(char** line, std::size_t* room, FILE* stream) {
-  return read_line(line, room, '\n', stream, SDSM_CALLER);
-}
+SDSM_ENTRY_AS(ssize_t, getline, (char** line, std::size_t* room, FILE* stream),
+              read_line(line, room, '\n', stream, SDSM_CALLER))

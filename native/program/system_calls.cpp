@@ -34,12 +34,11 @@
 
 #include <algorithm>
 #include <cstring>
-#include <ctime>
 
 #include "native/gomp/engine.hpp"
 #include "native/program/clocks.hpp"
 #include "native/program/ending.hpp"
-#include "native/program/fortran_statements.hpp"
+#include "native/program/fortran.hpp"
 #include "native/program/mapped_memory.hpp"
 #include "native/program/next_function.hpp"
 #include "native/program/program_image.hpp"
@@ -165,6 +164,7 @@ struct Row {
 };
 
 #define FUNCTION(name, ...)
+#define FUNCTION_64(name, ...)
 #define RAW(number, ...) {number, #number, [](SystemCall& c) { __VA_ARGS__; }},
 #define CALL(name, number, ...) RAW(number, __VA_ARGS__)
 #define PLAIN(number) {number, nullptr, nullptr},
@@ -173,6 +173,7 @@ constexpr Row rows[] = {
 #include "native/program/system_calls.def"
 };
 #undef FUNCTION
+#undef FUNCTION_64
 #undef RAW
 #undef CALL
 #undef PLAIN
@@ -184,8 +185,7 @@ struct Answer {
   int error = 0;
 };
 
-/// Calls `real` as often as it takes for `is_bad_address` to be false of its answer and of the call. `inside`: the call
-/// as it was made.
+/// Calls `real` until `is_bad_address` is false of its answer and of the call. `inside`: the call as it was made.
 template <typename Call, typename IsBadAddress>
 Answer call_once(Touch touch, const SystemCall& call, SystemCall& inside, Call real, IsBadAddress is_bad_address) {
   PrivateCopies copies;
@@ -269,8 +269,7 @@ Answer in_spite_of_signals(const SystemCall& inside, const Answer& over, Call ca
 
 using LibraryFunction = NextFunction<long(long, long, long, long, long, long)>;
 
-/// A function of the C library: `real` with its pages open. Whether it returns a number or a pointer, all of the
-/// register is passed on.
+/// A function of the C library: `real` with its pages open. All of the register is passed on, for pointers, too.
 long call_library(LibraryFunction& real, Touch touch, const SystemCall& call, std::uintptr_t caller) {
   const int error_before = errno;
   int error = 0;
@@ -285,8 +284,7 @@ long call_library(LibraryFunction& real, Touch touch, const SystemCall& call, st
     });
   };
   Answer answer;
-  // A library of the program may have a function of this name. (It gets six arguments.) The run-time's buffers are its
-  // own.
+  // A library of the program may have a function of this name. The run-time's buffers are its own.
   if (program_image.is_program(reinterpret_cast<std::uintptr_t>(function)) || is_run_time(caller)) {
     answer = call_it(call);
   } else {
@@ -496,6 +494,7 @@ using namespace sdsm::program;
     return call_library(                                                                                               \
         real, [](SystemCall& c) { __VA_ARGS__; }, {{a1, a2, a3, a4, a5, a6}, #name}, SDSM_CALLER);                     \
   }
+#define FUNCTION_64(name, ...) FUNCTION(name, __VA_ARGS__) FUNCTION(name##64, __VA_ARGS__)
 #define RAW(number, ...)
 #define CALL(name, number, ...) FUNCTION(name, __VA_ARGS__)
 #define PLAIN(number)

@@ -1,6 +1,5 @@
 /// Annotations that say which thread may touch which state, and that clang checks (-Wthread-safety; tests/thread_safety
-/// runs it). A variable is GUARDED_BY a mutex, or by a role that one thread has; a function REQUIRES them. Other
-/// compilers ignore it.
+/// runs it). A variable is GUARDED_BY a mutex, or by a role that one thread has; a function REQUIRES them.
 #pragma once
 
 #include <pthread.h>

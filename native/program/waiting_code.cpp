@@ -235,8 +235,7 @@ class Function {
 
   static constexpr std::ptrdiff_t steps_before = 10;
 
-  /// A register that keeps a variable's address in the loop gets it before, by lea. Loads before the loop may use the
-  /// address itself.
+  /// A register that keeps a variable's address in the loop gets it before, by lea. Loads before may use the address.
   void add_names_before(const Step* loop, Variables& waited_for) const {
     const Step* const first = loop - std::min(steps_before, loop - steps.begin());
     const Variables known = waited_for;

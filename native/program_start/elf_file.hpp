@@ -47,8 +47,7 @@ class ElfFile {
     std::uint64_t address = 0;
     std::uint64_t bytes = 0;
   };
-  /// Variables of that name, as the symbol has it or as C++ writes it; of functions' static ones the number may be left
-  /// out.
+  /// Variables of that name, as the symbol has it or as C++ writes it; of static ones the number may be missing.
   std::vector<Variable> variables_named(const std::string& name) const;
 
  private:

@@ -1,22 +1,19 @@
 #include "native/program_start/program_file.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <sstream>
 
-#include "commands/child.hpp"
-#include "commands/descriptor.hpp"
 #include "commands/errors.hpp"
 #include "native/program_start/elf_file.hpp"
+#include "native/program_start/program_start.hpp"
 
 namespace sdsm::program_start {
 
@@ -49,27 +46,8 @@ bool has_own_rights(const std::filesystem::path& path) {
 
 /// What the dynamic linker would load for the program, a library in each line. It lists them and starts nothing.
 std::string loaded_libraries(const std::filesystem::path& program, const std::string& interpreter) {
-  std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) throw RunError(fmt::format("cannot make a pipe ({})", std::strerror(errno)));
-  const Descriptor reading(ends[0]);
-  Descriptor writing(ends[1]);
   // A name without a slash would be searched where libraries are.
-  const std::string path = std::filesystem::absolute(program).string();
-  Child linker = execute({.file = interpreter,
-                          .arguments = {interpreter, "--list", path},
-                          .environment = own_environment(),
-                          .files = {{writing.get(), STDOUT_FILENO}}});
-  writing.reset();
-  std::string list;
-  std::array<char, 4096> part{};
-  for (;;) {
-    const ssize_t length = read(reading.get(), part.data(), part.size());
-    if (length < 0 && errno == EINTR) continue;
-    if (length <= 0) break;
-    list.append(part.data(), static_cast<std::size_t>(length));
-  }
-  linker.wait();
-  return list;
+  return output_of({interpreter, "--list", std::filesystem::absolute(program).string()}, true);
 }
 
 bool uses(const ElfFile& file, const char* prefix) {

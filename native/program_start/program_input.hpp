@@ -15,8 +15,7 @@ class ProgramInput {
   ProgramInput& operator=(ProgramInput&&) = delete;
 
   /// Descriptor of the next pass's input; valid until the pass after it. A regular file is read again from its current
-  /// position. A pipe's bytes reach the first pass as they come, and are kept for the others. A terminal counts as
-  /// empty.
+  /// position. A pipe's bytes reach the first pass as they come, and are kept for the others. A terminal is empty.
   int next_pass();
   /// The pass has ended.
   void end_pass();

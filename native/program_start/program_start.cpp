@@ -1,12 +1,15 @@
 #include "native/program_start/program_start.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
 
+#include "commands/descriptor.hpp"
 #include "commands/errors.hpp"
 #include "commands/standard_streams.hpp"
 #include "commands/version.hpp"
@@ -45,6 +48,31 @@ std::filesystem::path runtime_library(const std::string& file, const std::string
                                candidate.string(), commands::version()));
   }
   throw RunError(fmt::format("{}: {} is not beside the command. Build the target {}.", folder.string(), file, target));
+}
+
+std::string output_of(const std::vector<std::string>& words, bool shows_errors) {
+  Pipe pipe = make_pipe();
+  const Descriptor nothing(open("/dev/null", O_RDWR | O_CLOEXEC));
+  Child child = execute({.file = words.front(),
+                         .arguments = words,
+                         .environment = own_environment(),
+                         .files = {{nothing.get(), STDIN_FILENO},
+                                   {pipe.write_end.get(), STDOUT_FILENO},
+                                   {shows_errors ? STDERR_FILENO : nothing.get(), STDERR_FILENO}}});
+  pipe.write_end.reset();
+  std::string output = read_all(pipe.read_end.get());
+  child.wait();
+  return output;
+}
+
+std::string addr2line(const std::vector<std::string>& arguments) {
+  std::vector<std::string> words{"addr2line"};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  try {
+    return output_of(words, false);
+  } catch (const BadInput&) {
+    return {};
+  }
 }
 
 void warn_of_cancellation() {

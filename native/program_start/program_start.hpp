@@ -33,6 +33,11 @@ class Environment {
 /// RunError that names the CMake target that builds it.
 std::filesystem::path runtime_library(const std::string& file, const std::string& target);
 
+/// The standard output of a command without input. Throws as commands::execute().
+std::string output_of(const std::vector<std::string>& words, bool shows_errors);
+/// What binutils' addr2line says; empty if there is none.
+std::string addr2line(const std::vector<std::string>& arguments);
+
 /// Warns on stderr where the caller's environment asks for OpenMP's cancellation.
 void warn_of_cancellation();
 

@@ -8,14 +8,11 @@
 #include <cerrno>
 #include <cstdarg>
 
-#include "native/gomp/entry.hpp"
 #include "native/program/clocks.hpp"
 #include "native/program/ending.hpp"
-#include "native/program/next_function.hpp"
 #include "native/program/program_image.hpp"
 #include "native/program/system_calls.hpp"
 #include "native/pthreads/calls.hpp"
-#include "native/pthreads/engine.hpp"
 
 using namespace sdsm;
 using namespace sdsm::pthreads;
@@ -55,10 +52,8 @@ int wake(pthread_cond_t* condition, std::uint32_t most) {
 
 }  // namespace
 
-SDSM_ENTRY int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
-  SDSM_NEXT_FUNCTION NextFunction<int(pthread_cond_t*, pthread_mutex_t*)> real{"pthread_cond_wait"};
-  return engine::has_object(condition) ? wait_for(condition, mutex, engine::for_ever) : real(condition, mutex);
-}
+SDSM_SHARED_ENTRY(int, pthread_cond_wait, (pthread_cond_t * condition, pthread_mutex_t* mutex), condition,
+                  wait_for(condition, mutex, engine::for_ever), real(condition, mutex))
 SDSM_ENTRY int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex, const timespec* limit) {
   SDSM_NEXT_FUNCTION NextFunction<int(pthread_cond_t*, pthread_mutex_t*, const timespec*)> real{
       "pthread_cond_timedwait"};
@@ -78,14 +73,10 @@ SDSM_ENTRY int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t
   }
   return wait_until(condition, mutex, clock, limit);
 }
-SDSM_ENTRY int pthread_cond_signal(pthread_cond_t* condition) noexcept {
-  SDSM_NEXT_FUNCTION NextFunction<int(pthread_cond_t*)> real{"pthread_cond_signal"};
-  return engine::has_object(condition) ? wake(condition, 1) : real(condition);
-}
-SDSM_ENTRY int pthread_cond_broadcast(pthread_cond_t* condition) noexcept {
-  SDSM_NEXT_FUNCTION NextFunction<int(pthread_cond_t*)> real{"pthread_cond_broadcast"};
-  return engine::has_object(condition) ? wake(condition, everybody) : real(condition);
-}
+SDSM_SHARED_ENTRY(int, pthread_cond_signal, (pthread_cond_t * condition) noexcept, condition, wake(condition, 1),
+                  real(condition))
+SDSM_SHARED_ENTRY(int, pthread_cond_broadcast, (pthread_cond_t * condition) noexcept, condition,
+                  wake(condition, everybody), real(condition))
 
 // C11's, which are the same in the C library.
 namespace {
@@ -94,18 +85,12 @@ pthread_cond_t* as_posix(cnd_t* condition) {
 }
 }  // namespace
 
-SDSM_ENTRY int cnd_wait(cnd_t* condition, mtx_t* mutex) {
-  return c11_answer(pthread_cond_wait(as_posix(condition), as_posix(mutex)));
-}
-SDSM_ENTRY int cnd_timedwait(cnd_t* condition, mtx_t* mutex, const timespec* limit) {
-  return c11_answer(pthread_cond_timedwait(as_posix(condition), as_posix(mutex), limit));
-}
-SDSM_ENTRY int cnd_signal(cnd_t* condition) {
-  return c11_answer(pthread_cond_signal(as_posix(condition)));
-}
-SDSM_ENTRY int cnd_broadcast(cnd_t* condition) {
-  return c11_answer(pthread_cond_broadcast(as_posix(condition)));
-}
+SDSM_ENTRY_AS(int, cnd_wait, (cnd_t * condition, mtx_t* mutex),
+              c11_answer(pthread_cond_wait(as_posix(condition), as_posix(mutex))))
+SDSM_ENTRY_AS(int, cnd_timedwait, (cnd_t * condition, mtx_t* mutex, const timespec* limit),
+              c11_answer(pthread_cond_timedwait(as_posix(condition), as_posix(mutex), limit)))
+SDSM_ENTRY_AS(int, cnd_signal, (cnd_t * condition), c11_answer(pthread_cond_signal(as_posix(condition))))
+SDSM_ENTRY_AS(int, cnd_broadcast, (cnd_t * condition), c11_answer(pthread_cond_broadcast(as_posix(condition))))
 
 namespace {
 

@@ -4,11 +4,8 @@
 
 #include <cerrno>
 
-#include "native/gomp/entry.hpp"
 #include "native/program/clocks.hpp"
-#include "native/program/next_function.hpp"
 #include "native/pthreads/calls.hpp"
-#include "native/pthreads/engine.hpp"
 
 using namespace sdsm;
 using namespace sdsm::pthreads;
@@ -54,17 +51,9 @@ SDSM_ENTRY int sem_init(sem_t* semaphore, int is_shared, unsigned value) noexcep
   if (answer == 0) engine::set_number(semaphore, Counted::permits, -static_cast<int>(value));
   return answer;
 }
-SDSM_ENTRY int sem_wait(sem_t* semaphore) {
-  SDSM_NEXT_FUNCTION NextFunction<int(sem_t*)> real{"sem_wait"};
-  if (!engine::has_object(semaphore)) return real(semaphore);
-  engine::take(semaphore, semaphore_demand);
-  return 0;
-}
-SDSM_ENTRY int sem_trywait(sem_t* semaphore) noexcept {
-  SDSM_NEXT_FUNCTION NextFunction<int(sem_t*)> real{"sem_trywait"};
-  if (!engine::has_object(semaphore)) return real(semaphore);
-  return engine::try_take(semaphore, semaphore_demand) ? 0 : fail(EAGAIN);
-}
+SDSM_SHARED_ENTRY(int, sem_wait, (sem_t * semaphore), semaphore, take(semaphore, semaphore_demand), real(semaphore))
+SDSM_SHARED_ENTRY(int, sem_trywait, (sem_t * semaphore) noexcept, semaphore,
+                  engine::try_take(semaphore, semaphore_demand) ? 0 : fail(EAGAIN), real(semaphore))
 SDSM_ENTRY int sem_timedwait(sem_t* semaphore, const timespec* limit) {
   SDSM_NEXT_FUNCTION NextFunction<int(sem_t*, const timespec*)> real{"sem_timedwait"};
   if (engine::has_object(semaphore)) return sem_wait_until(semaphore, CLOCK_REALTIME, limit);
@@ -77,12 +66,8 @@ SDSM_ENTRY int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespec* 
   const timespec until = program::real_limit(clock, *limit);
   return real(semaphore, clock, &until);
 }
-SDSM_ENTRY int sem_post(sem_t* semaphore) noexcept {
-  SDSM_NEXT_FUNCTION NextFunction<int(sem_t*)> real{"sem_post"};
-  if (!engine::has_object(semaphore)) return real(semaphore);
-  engine::give(semaphore, semaphore_demand);
-  return 0;
-}
+SDSM_SHARED_ENTRY(int, sem_post, (sem_t * semaphore) noexcept, semaphore, give(semaphore, semaphore_demand),
+                  real(semaphore))
 SDSM_ENTRY int sem_getvalue(sem_t* semaphore, int* value) noexcept {
   SDSM_NEXT_FUNCTION NextFunction<int(sem_t*, int*)> real{"sem_getvalue"};
   if (!engine::has_object(semaphore)) return real(semaphore, value);
@@ -91,35 +76,22 @@ SDSM_ENTRY int sem_getvalue(sem_t* semaphore, int* value) noexcept {
 }
 
 /// Defines the functions that lock for `name` (rd, wr) with `demand`.
-#define SDSM_RWLOCK(name, demand)                                                                                \
-  SDSM_ENTRY int pthread_rwlock_##name##lock(pthread_rwlock_t* rwlock) noexcept {                                \
-    SDSM_NEXT_FUNCTION NextFunction<int(pthread_rwlock_t*)> real{"pthread_rwlock_" #name "lock"};                \
-    return engine::has_object(rwlock) ? lock(rwlock, demand, engine::for_ever) : real(rwlock);                   \
-  }                                                                                                              \
-  SDSM_ENTRY int pthread_rwlock_try##name##lock(pthread_rwlock_t* rwlock) noexcept {                             \
-    SDSM_NEXT_FUNCTION NextFunction<int(pthread_rwlock_t*)> real{"pthread_rwlock_try" #name "lock"};             \
-    return engine::has_object(rwlock) ? try_lock(rwlock, demand) : real(rwlock);                                 \
-  }                                                                                                              \
-  SDSM_ENTRY int pthread_rwlock_timed##name##lock(pthread_rwlock_t* rwlock, const timespec* limit) noexcept {    \
-    SDSM_NEXT_FUNCTION NextFunction<int(pthread_rwlock_t*, const timespec*)> real{"pthread_rwlock_timed" #name   \
-                                                                                  "lock"};                       \
-    return engine::has_object(rwlock) ? lock_until(rwlock, demand, CLOCK_REALTIME, limit) : real(rwlock, limit); \
-  }                                                                                                              \
-  SDSM_ENTRY int pthread_rwlock_clock##name##lock(pthread_rwlock_t* rwlock, clockid_t clock,                     \
-                                                  const timespec* limit) noexcept {                              \
-    SDSM_NEXT_FUNCTION NextFunction<int(pthread_rwlock_t*, clockid_t, const timespec*)> real{                    \
-        "pthread_rwlock_clock" #name "lock"};                                                                    \
-    return engine::has_object(rwlock) ? lock_until(rwlock, demand, clock, limit) : real(rwlock, clock, limit);   \
-  }
+#define SDSM_RWLOCK(name, demand)                                                                         \
+  SDSM_SHARED_ENTRY(int, pthread_rwlock_##name##lock, (pthread_rwlock_t * rwlock) noexcept, rwlock,       \
+                    lock(rwlock, demand, engine::for_ever), real(rwlock))                                 \
+  SDSM_SHARED_ENTRY(int, pthread_rwlock_try##name##lock, (pthread_rwlock_t * rwlock) noexcept, rwlock,    \
+                    try_lock(rwlock, demand), real(rwlock))                                               \
+  SDSM_SHARED_ENTRY(int, pthread_rwlock_timed##name##lock,                                                \
+                    (pthread_rwlock_t * rwlock, const timespec* limit) noexcept, rwlock,                  \
+                    lock_until(rwlock, demand, CLOCK_REALTIME, limit), real(rwlock, limit))               \
+  SDSM_SHARED_ENTRY(int, pthread_rwlock_clock##name##lock,                                                \
+                    (pthread_rwlock_t * rwlock, clockid_t clock, const timespec* limit) noexcept, rwlock, \
+                    lock_until(rwlock, demand, clock, limit), real(rwlock, clock, limit))
 SDSM_RWLOCK(rd, reader_demand)
 SDSM_RWLOCK(wr, writer_demand)
 
-SDSM_ENTRY int pthread_rwlock_unlock(pthread_rwlock_t* rwlock) noexcept {
-  SDSM_NEXT_FUNCTION NextFunction<int(pthread_rwlock_t*)> real{"pthread_rwlock_unlock"};
-  if (!engine::has_object(rwlock)) return real(rwlock);
-  engine::give(rwlock, engine::times_held(rwlock) != nullptr ? writer_demand : reader_demand);
-  return 0;
-}
+SDSM_SHARED_ENTRY(int, pthread_rwlock_unlock, (pthread_rwlock_t * rwlock) noexcept, rwlock,
+                  give(rwlock, engine::times_held(rwlock) != nullptr ? writer_demand : reader_demand), real(rwlock))
 
 SDSM_ENTRY int pthread_barrier_init(pthread_barrier_t* barrier, const pthread_barrierattr_t* attributes,
                                     unsigned count) noexcept {
@@ -129,8 +101,5 @@ SDSM_ENTRY int pthread_barrier_init(pthread_barrier_t* barrier, const pthread_ba
   if (answer == 0) engine::set_number(barrier, Counted::parties, static_cast<std::int32_t>(count));
   return answer;
 }
-SDSM_ENTRY int pthread_barrier_wait(pthread_barrier_t* barrier) noexcept {
-  SDSM_NEXT_FUNCTION NextFunction<int(pthread_barrier_t*)> real{"pthread_barrier_wait"};
-  if (!engine::has_object(barrier)) return real(barrier);
-  return engine::meet(barrier) ? PTHREAD_BARRIER_SERIAL_THREAD : 0;
-}
+SDSM_SHARED_ENTRY(int, pthread_barrier_wait, (pthread_barrier_t * barrier) noexcept, barrier,
+                  engine::meet(barrier) ? PTHREAD_BARRIER_SERIAL_THREAD : 0, real(barrier))

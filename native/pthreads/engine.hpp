@@ -1,7 +1,6 @@
 /// The interface between this folder and the engine beneath it. The folder holds the synchronisation of the C and C++
-/// library: mutexes, semaphores, condition variables and what is made of them. An object in memory that the program's
-/// threads share is known to the engine by its address, and its bytes mean nothing; any other object is the library's
-/// own.
+/// library: mutexes, semaphores, condition variables and what is made of them. The engine knows an object in shared
+/// memory by its address, and its bytes mean nothing; any other is the library's own.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +22,7 @@ using sdsm::writer_demand;
 
 inline constexpr std::uint64_t for_ever = ~std::uint64_t{0};
 
-/// Both are acquires of memory if they return true; take() returns false when `patience_ns` are over.
-/// Event: take; of a mutex acquire.
+/// Both acquire memory if they return true; take() returns false after `patience_ns`. Event: take; of a mutex acquire.
 bool take(const volatile void* object, Demand demand, std::uint64_t patience_ns = for_ever);
 bool try_take(const volatile void* object, Demand demand);
 /// Releases what take() took, and memory. Event: give; of a mutex release.
@@ -36,8 +34,7 @@ std::uint32_t* times_held(const volatile void* object);
 void set_number(const volatile void* object, Counted what, std::int32_t number);
 std::int32_t number_of(const volatile void* object, Counted what);
 
-/// Waits until as many threads as its parties have come, which is a release and an acquire. True for one of
-/// them. Event: meet.
+/// Waits until its parties have come, which is a release and an acquire. True for one of them. Event: meet.
 bool meet(const volatile void* barrier);
 
 /// Ends the run if take() does not show what was written before another took the object, as `what` needs it to.
@@ -62,8 +59,7 @@ void see_all();
 std::uint64_t next_own_number();
 
 /// Notes that the caller has taken, and releases, a private mutex or once-flag, for which has_object() is false.
-/// Threads that want it wait in the C library. So where threads take turns the caller keeps its own meanwhile, if it
-/// does not compute for long.
+/// Threads that want it wait in the C library. So where threads take turns the caller keeps its own meanwhile.
 void took_private();
 void gave_private();
 

@@ -4,14 +4,10 @@
 
 #include <cerrno>
 
-#include "native/gomp/entry.hpp"
 #include "native/program/clocks.hpp"
-#include "native/program/next_function.hpp"
 #include "native/pthreads/calls.hpp"
-#include "native/pthreads/engine.hpp"
 
 using namespace sdsm;
-using program::NextFunction;
 
 namespace sdsm::pthreads {
 
@@ -82,9 +78,13 @@ int lock_until(const pthread_mutex_t* mutex, clockid_t clock, const timespec* li
   return lock(mutex, patience_ns);
 }
 
-/// What the C library answered to a lock of a mutex that is the process's own.
+/// What the C library answered to a lock of a mutex that is the process's own; and to its release.
 int noted(int answer) {
   if (answer == 0) engine::took_private();
+  return answer;
+}
+int noted_unlock(int answer) {
+  if (answer == 0) engine::gave_private();
   return answer;
 }
 
@@ -104,58 +104,28 @@ int c11_answer(int error) {
 
 using namespace sdsm::pthreads;
 
-SDSM_ENTRY int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
-  SDSM_NEXT_FUNCTION NextFunction<int(pthread_mutex_t*)> real{"pthread_mutex_lock"};
-  return engine::has_object(mutex) ? lock(mutex, engine::for_ever) : noted(real(mutex));
-}
-SDSM_ENTRY int pthread_mutex_trylock(pthread_mutex_t* mutex) noexcept {
-  SDSM_NEXT_FUNCTION NextFunction<int(pthread_mutex_t*)> real{"pthread_mutex_trylock"};
-  return engine::has_object(mutex) ? try_lock(mutex) : noted(real(mutex));
-}
-SDSM_ENTRY int pthread_mutex_unlock(pthread_mutex_t* mutex) noexcept {
-  SDSM_NEXT_FUNCTION NextFunction<int(pthread_mutex_t*)> real{"pthread_mutex_unlock"};
-  if (engine::has_object(mutex)) return unlock(mutex);
-  const int answer = real(mutex);
-  if (answer == 0) engine::gave_private();
-  return answer;
-}
-SDSM_ENTRY int pthread_mutex_timedlock(pthread_mutex_t* mutex, const timespec* limit) noexcept {
-  SDSM_NEXT_FUNCTION NextFunction<int(pthread_mutex_t*, const timespec*)> real{"pthread_mutex_timedlock"};
-  return engine::has_object(mutex) ? lock_until(mutex, CLOCK_REALTIME, limit) : noted(real(mutex, limit));
-}
-SDSM_ENTRY int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clock, const timespec* limit) noexcept {
-  SDSM_NEXT_FUNCTION NextFunction<int(pthread_mutex_t*, clockid_t, const timespec*)> real{"pthread_mutex_clocklock"};
-  return engine::has_object(mutex) ? lock_until(mutex, clock, limit) : noted(real(mutex, clock, limit));
-}
+SDSM_SHARED_ENTRY(int, pthread_mutex_lock, (pthread_mutex_t * mutex) noexcept, mutex, lock(mutex, engine::for_ever),
+                  noted(real(mutex)))
+SDSM_SHARED_ENTRY(int, pthread_mutex_trylock, (pthread_mutex_t * mutex) noexcept, mutex, try_lock(mutex),
+                  noted(real(mutex)))
+SDSM_SHARED_ENTRY(int, pthread_mutex_unlock, (pthread_mutex_t * mutex) noexcept, mutex, unlock(mutex),
+                  noted_unlock(real(mutex)))
+SDSM_SHARED_ENTRY(int, pthread_mutex_timedlock, (pthread_mutex_t * mutex, const timespec* limit) noexcept, mutex,
+                  lock_until(mutex, CLOCK_REALTIME, limit), noted(real(mutex, limit)))
+SDSM_SHARED_ENTRY(int, pthread_mutex_clocklock,
+                  (pthread_mutex_t * mutex, clockid_t clock, const timespec* limit) noexcept, mutex,
+                  lock_until(mutex, clock, limit), noted(real(mutex, clock, limit)))
 
 // C11's.
-SDSM_ENTRY int mtx_lock(mtx_t* mutex) {
-  return c11_answer(pthread_mutex_lock(as_posix(mutex)));
-}
-SDSM_ENTRY int mtx_trylock(mtx_t* mutex) {
-  return c11_answer(pthread_mutex_trylock(as_posix(mutex)));
-}
-SDSM_ENTRY int mtx_unlock(mtx_t* mutex) {
-  return c11_answer(pthread_mutex_unlock(as_posix(mutex)));
-}
-SDSM_ENTRY int mtx_timedlock(mtx_t* mutex, const timespec* limit) {
-  return c11_answer(pthread_mutex_timedlock(as_posix(mutex), limit));
-}
+SDSM_ENTRY_AS(int, mtx_lock, (mtx_t * mutex), c11_answer(pthread_mutex_lock(as_posix(mutex))))
+SDSM_ENTRY_AS(int, mtx_trylock, (mtx_t * mutex), c11_answer(pthread_mutex_trylock(as_posix(mutex))))
+SDSM_ENTRY_AS(int, mtx_unlock, (mtx_t * mutex), c11_answer(pthread_mutex_unlock(as_posix(mutex))))
+SDSM_ENTRY_AS(int, mtx_timedlock, (mtx_t * mutex, const timespec* limit),
+              c11_answer(pthread_mutex_timedlock(as_posix(mutex), limit)))
 
-SDSM_ENTRY int pthread_spin_lock(volatile pthread_spinlock_t* lock) noexcept {
-  SDSM_NEXT_FUNCTION NextFunction<int(volatile pthread_spinlock_t*)> real{"pthread_spin_lock"};
-  if (!engine::has_object(lock)) return real(lock);
-  engine::take(lock, engine::mutex_demand);
-  return 0;
-}
-SDSM_ENTRY int pthread_spin_trylock(volatile pthread_spinlock_t* lock) noexcept {
-  SDSM_NEXT_FUNCTION NextFunction<int(volatile pthread_spinlock_t*)> real{"pthread_spin_trylock"};
-  if (!engine::has_object(lock)) return real(lock);
-  return engine::try_take(lock, engine::mutex_demand) ? 0 : EBUSY;
-}
-SDSM_ENTRY int pthread_spin_unlock(volatile pthread_spinlock_t* lock) noexcept {
-  SDSM_NEXT_FUNCTION NextFunction<int(volatile pthread_spinlock_t*)> real{"pthread_spin_unlock"};
-  if (!engine::has_object(lock)) return real(lock);
-  engine::give(lock, engine::mutex_demand);
-  return 0;
-}
+SDSM_SHARED_ENTRY(int, pthread_spin_lock, (volatile pthread_spinlock_t * lock) noexcept, lock,
+                  take(lock, engine::mutex_demand), real(lock))
+SDSM_SHARED_ENTRY(int, pthread_spin_trylock, (volatile pthread_spinlock_t * lock) noexcept, lock,
+                  engine::try_take(lock, engine::mutex_demand) ? 0 : EBUSY, real(lock))
+SDSM_SHARED_ENTRY(int, pthread_spin_unlock, (volatile pthread_spinlock_t * lock) noexcept, lock,
+                  give(lock, engine::mutex_demand), real(lock))

@@ -35,10 +35,6 @@ class HeldPattern {
   const re_pattern_buffer* pattern_;
 };
 
-}  // namespace
-
-namespace {
-
 using Compile = int(regex_t*, const char*, int);
 using Forget = void(regex_t*);
 SDSM_NEXT_FUNCTION NextFunction<Compile> compile{"regcomp"};
@@ -163,33 +159,29 @@ SDSM_ENTRY const char* re_compile_pattern(const char* text, std::size_t bytes, r
   return real(text, bytes, pattern);
 }
 
-#define SDSM_MATCHING(result, name, parameters, types, ...)    \
-  SDSM_ENTRY result name parameters {                          \
-    SDSM_NEXT_FUNCTION NextFunction<result types> real{#name}; \
-    if (recipe_of(pattern) != nullptr) {                       \
-      pattern = own_of(pattern);                               \
-      return pattern == nullptr ? -2 : real(__VA_ARGS__);      \
-    }                                                          \
-    const HeldPattern held(pattern);                           \
-    const AllocatesForProgram marked(SDSM_CALLER);             \
-    return real(__VA_ARGS__);                                  \
+#define SDSM_MATCHING(result, name, parameters, ...)                \
+  SDSM_ENTRY result name parameters {                               \
+    SDSM_NEXT_FUNCTION NextFunction<result parameters> real{#name}; \
+    if (recipe_of(pattern) != nullptr) {                            \
+      pattern = own_of(pattern);                                    \
+      return pattern == nullptr ? -2 : real(__VA_ARGS__);           \
+    }                                                               \
+    const HeldPattern held(pattern);                                \
+    const AllocatesForProgram marked(SDSM_CALLER);                  \
+    return real(__VA_ARGS__);                                       \
   }
 SDSM_MATCHING(regoff_t, re_match,
               (re_pattern_buffer * pattern, const char* text, regoff_t bytes, regoff_t begin, re_registers* found),
-              (re_pattern_buffer*, const char*, regoff_t, regoff_t, re_registers*), pattern, text, bytes, begin, found)
+              pattern, text, bytes, begin, found)
 SDSM_MATCHING(regoff_t, re_search,
               (re_pattern_buffer * pattern, const char* text, regoff_t bytes, regoff_t begin, regoff_t range,
                re_registers* found),
-              (re_pattern_buffer*, const char*, regoff_t, regoff_t, regoff_t, re_registers*), pattern, text, bytes,
-              begin, range, found)
+              pattern, text, bytes, begin, range, found)
 SDSM_MATCHING(regoff_t, re_match_2,
               (re_pattern_buffer * pattern, const char* one, regoff_t one_bytes, const char* two, regoff_t two_bytes,
                regoff_t begin, re_registers* found, regoff_t stop),
-              (re_pattern_buffer*, const char*, regoff_t, const char*, regoff_t, regoff_t, re_registers*, regoff_t),
               pattern, one, one_bytes, two, two_bytes, begin, found, stop)
 SDSM_MATCHING(regoff_t, re_search_2,
               (re_pattern_buffer * pattern, const char* one, regoff_t one_bytes, const char* two, regoff_t two_bytes,
                regoff_t begin, regoff_t range, re_registers* found, regoff_t stop),
-              (re_pattern_buffer*, const char*, regoff_t, const char*, regoff_t, regoff_t, regoff_t, re_registers*,
-               regoff_t),
               pattern, one, one_bytes, two, two_bytes, begin, range, found, stop)

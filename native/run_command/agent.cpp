@@ -25,7 +25,6 @@
 #include "native/run_command/agent_request.hpp"
 #include "native/run_command/cluster_process.hpp"
 #include "native/run_command/control_channel.hpp"
-#include "native/run_command/descendants.hpp"
 
 namespace sdsm::run_command {
 

@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <string>
 
 #include "commands/errors.hpp"
 #include "commands/version.hpp"

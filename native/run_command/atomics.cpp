@@ -1,9 +1,7 @@
 #include "native/run_command/atomics.hpp"
 
 #include <capstone/capstone.h>
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -13,10 +11,8 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "commands/child.hpp"
-#include "commands/descriptor.hpp"
-#include "commands/errors.hpp"
 #include "native/program_start/elf_file.hpp"
+#include "native/program_start/program_start.hpp"
 
 namespace sdsm::run_command {
 namespace {
@@ -88,27 +84,6 @@ bool is_fence(const cs_insn& instruction) {
          all[0].mem.base == X86_REG_RSP && all[1].type == X86_OP_IMM && all[1].imm == 0;
 }
 
-/// A command's standard output; nothing if it cannot be started.
-std::string output_of(std::vector<std::string> words) {
-  using namespace commands;
-  Pipe pipe = make_pipe();
-  const Descriptor nothing(open("/dev/null", O_RDWR | O_CLOEXEC));
-  try {
-    Child child = execute(
-        {.file = words.front(),
-         .arguments = std::move(words),
-         .environment = own_environment(),
-         .files = {
-             {nothing.get(), STDIN_FILENO}, {pipe.write_end.get(), STDOUT_FILENO}, {nothing.get(), STDERR_FILENO}}});
-    pipe.write_end.reset();
-    std::string output = read_all(pipe.read_end.get());
-    child.wait();
-    return output;
-  } catch (const BadInput&) {
-    return "";
-  }
-}
-
 }  // namespace
 
 std::vector<AtomicPlace> find_atomics(const std::filesystem::path& program) {
@@ -131,10 +106,10 @@ std::vector<AtomicPlace> find_atomics(const std::filesystem::path& program) {
 }
 
 bool find_sources(const std::filesystem::path& program, std::vector<AtomicPlace>& places) {
-  std::vector<std::string> words{"addr2line", "-e", program.string(), "-f", "-C"};
+  std::vector<std::string> words{"-e", program.string(), "-f", "-C"};
   for (const AtomicPlace& place : places) words.push_back(fmt::format("{:#x}", place.address));
   // Two lines for each address: the function, and FILE:LINE with ?? and 0 for what is not known.
-  std::istringstream lines(output_of(words));
+  std::istringstream lines(program_start::addr2line(words));
   bool is_listed = false;
   for (AtomicPlace& place : places) {
     std::string function;

@@ -1,5 +1,4 @@
-/// Why a run ends. When one process dies, the others lose their connections to it and say so, perhaps before its death
-/// is known.
+/// Why a run ends. When one process dies, the others lose their connections and may say so before its death is known.
 #pragma once
 
 #include <algorithm>

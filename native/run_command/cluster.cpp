@@ -17,8 +17,6 @@
 #include "commands/interruption.hpp"
 #include "native/dsm/sockets.hpp"
 #include "native/run_command/blame.hpp"
-#include "native/run_command/descendants.hpp"
-#include "native/run_command/hosts.hpp"
 
 namespace sdsm::run_command {
 

@@ -1,7 +1,10 @@
 /// The processes of the cluster.
 #pragma once
 
+#include <sys/types.h>
+
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -10,8 +13,7 @@
 
 namespace sdsm::run_command {
 
-/// Arguments and environment of every process of a run. They are equal for all, as their initial stacks have to look
-/// alike.
+/// Arguments and environment of every process of a run. They are equal, as initial stacks have to be alike.
 struct ProgramStart {
   std::filesystem::path file;
   std::vector<std::string> arguments;  ///< with the program's name first
@@ -31,8 +33,19 @@ struct InheritedFiles {
   int schedule = -1;     ///< of emulated processors
 };
 
-/// Starts one. input: its standard input; control: its end of the socket to the launcher. Throws as
-/// commands::execute().
+/// Starts one. input: its standard input; control: its end of the launcher's socket. Throws as commands::execute().
 commands::Child start_process(const ProgramStart& start, int input, int control, const InheritedFiles& files);
+
+/// Processes that the program started and that outlive it: a failed run must leave none of them.
+class Descendants {
+ public:
+  /// Makes orphans of the run this process's children from now on. Children that it has already are not the run's.
+  Descendants();
+  /// Kills all that is left of the run, and waits for a while until it is gone.
+  void kill_all() const;
+
+ private:
+  std::set<pid_t> others_;
+};
 
 }  // namespace sdsm::run_command

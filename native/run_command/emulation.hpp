@@ -1,5 +1,4 @@
-/// Reads a platform file and a trace for `sdsm run --emulate`: the network between the nodes, and how long each thread
-/// computes between its events.
+/// Reads a platform file and a trace for `sdsm run --emulate`: the network, and how long each thread computes.
 #pragma once
 
 #include <filesystem>
@@ -7,7 +6,6 @@
 
 #include "commands/descriptor.hpp"
 #include "models/ids.hpp"
-#include "models/page_size.hpp"
 #include "models/protocol/registry.hpp"
 #include "native/dsm/emulation.hpp"
 #include "workloads/trace/compute_scale.hpp"

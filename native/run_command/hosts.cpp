@@ -19,7 +19,6 @@
 #include "commands/errors.hpp"
 #include "commands/file_hash.hpp"
 #include "commands/interruption.hpp"
-#include "native/dsm/admission.hpp"
 #include "native/dsm/sockets.hpp"
 #include "native/run_command/agent_request.hpp"
 

@@ -1,8 +1,6 @@
 /// The launcher's side of a run on several hosts. It starts an agent on each, which reports how the processes end.
 #pragma once
 
-#include <sys/types.h>
-
 #include <array>
 #include <chrono>
 #include <cstdint>
@@ -53,8 +51,7 @@ class Hosts {
     virtual void lost(const std::string& what, bool is_death) = 0;
   };
 
-  /// Starts the agents. input: the program's standard input, for node 0's host. Throws RunError, BadInput,
-  /// std::system_error.
+  /// Starts the agents. input: the program's standard input, for node 0. Throws RunError, BadInput, std::system_error.
   Hosts(const HostsOptions& options, const Layout& layout, const ProgramStart& start, const Secret& secret, int input,
         std::chrono::duration<double> timeout);
   /// Ends all agents, which end their processes, and waits for them.

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <initializer_list>
 #include <optional>
 #include <string_view>
 #include <utility>

@@ -33,8 +33,7 @@ std::string report_text(const std::string& program, const ClusterOptions& option
 /// One line about several runs: median, minimum and maximum.
 std::string repeats_text(const std::vector<double>& makespans_s);
 
-/// Index of the run with the median time; of an even number of runs the faster of the two in the middle. Precondition:
-/// not empty.
+/// Index of the run with the median time; of an even number the faster of two. Precondition: not empty.
 std::size_t median_run(const std::vector<double>& makespans_s);
 
 /// Writes the document to `file`, or to stdout for "-". median: the processes of the run whose time is the median;

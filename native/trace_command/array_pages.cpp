@@ -1,13 +1,11 @@
 /// Finds the pages of an array that a user has named.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <set>
 
-#include "commands/child.hpp"
-#include "commands/descriptor.hpp"
 #include "commands/errors.hpp"
+#include "native/program_start/program_start.hpp"
 #include "native/trace_command/words_pass.hpp"
 
 namespace sdsm::trace_command {
@@ -24,31 +22,12 @@ struct NamedRegion {
   trace::RegionKind kind{};
   std::string name{};
   std::vector<std::uint32_t> calls{};  ///< sites, the innermost first
+
+  bool is_stack() const { return kind == trace::RegionKind::initial_stack || kind == trace::RegionKind::thread_stack; }
 };
 
 std::string last_part(const std::string& path) {
   return std::filesystem::path(path).filename().string();
-}
-
-std::string output_of(const std::vector<std::string>& command) {
-  Pipe pipe = make_pipe();
-  const Descriptor nowhere = make_temporary_file();
-  std::string output;
-  try {
-    Child child = execute({.file = command.front(),
-                           .arguments = command,
-                           .environment = own_environment(),
-                           .files = {{pipe.write_end.get(), 1}, {nowhere.get(), 2}}});
-    pipe.write_end = {};
-    char buffer[4096];
-    for (ssize_t count = 0; (count = read(pipe.read_end.get(), buffer, sizeof buffer)) > 0;) {
-      output.append(buffer, static_cast<std::size_t>(count));
-    }
-    child.wait();
-  } catch (const BadInput&) {
-    return {};  // without it lines have no names
-  }
-  return output;
 }
 
 /// FILE:LINE of each frame of each site, by binutils' addr2line: the innermost inlined call's first.
@@ -60,9 +39,9 @@ std::vector<std::vector<std::string>> lines_of(const std::vector<trace::Site>& s
   for (const auto& [file, numbers] : by_file) {
     for (std::size_t from = 0; from < numbers.size() && !file.empty(); from += at_once) {
       const std::size_t to = std::min(numbers.size(), from + at_once);
-      std::vector<std::string> command{"addr2line", "-e", file, "-i", "-a"};
-      for (std::size_t i = from; i < to; ++i) command.push_back(fmt::format("{:#x}", sites[numbers[i]].address));
-      const std::string output = output_of(command);
+      std::vector<std::string> arguments{"-e", file, "-i", "-a"};
+      for (std::size_t i = from; i < to; ++i) arguments.push_back(fmt::format("{:#x}", sites[numbers[i]].address));
+      const std::string output = program_start::addr2line(arguments);
       std::size_t next = from;
       for (std::size_t begin = 0, end = 0; (end = output.find('\n', begin)) != std::string::npos; begin = end + 1) {
         const std::string line = output.substr(begin, end - begin);
@@ -115,19 +94,14 @@ class Arrays {
   }
 
   bool is_stack(const std::string& array) const {
-    return std::any_of(regions_.begin(), regions_.end(), [&](const NamedRegion& region) {
-      const bool is_one =
-          region.kind == trace::RegionKind::initial_stack || region.kind == trace::RegionKind::thread_stack;
-      return is_one && region.name == array;
-    });
+    return std::any_of(regions_.begin(), regions_.end(),
+                       [&](const NamedRegion& region) { return region.is_stack() && region.name == array; });
   }
 
   std::set<std::string> names() const {
     std::set<std::string> names;
     for (const NamedRegion& region : regions_) {
-      const bool is_stack =
-          region.kind == trace::RegionKind::initial_stack || region.kind == trace::RegionKind::thread_stack;
-      if (is_stack) continue;
+      if (region.is_stack()) continue;
       const auto line = std::find_if(region.calls.begin(), region.calls.end(),
                                      [&](std::uint32_t site) { return !lines_[site].empty(); });
       names.insert(line != region.calls.end() ? lines_[*line].front() : region.name.substr(0, region.name.find(" (")));
@@ -150,7 +124,7 @@ class Arrays {
 
   /// `array` is the name, its begin up to the bracket, what asked for the block, or a line on the way there.
   bool has_name(const NamedRegion& region, const std::string& array) const {
-    if (region.kind == trace::RegionKind::initial_stack || region.kind == trace::RegionKind::thread_stack) return false;
+    if (region.is_stack()) return false;
     if (region.name == array || region.name.starts_with(array + " (") || region.name.ends_with(", " + array + ")"))
       return true;
     return std::any_of(region.calls.begin(), region.calls.end(), [&](std::uint32_t site) {

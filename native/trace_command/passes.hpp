@@ -1,10 +1,8 @@
-/// Reads the run-time's records in each pass: the first makes a Structure, later ones smaller times, the last the
-/// trace.
+/// Reads the run-time's records in each pass: first a Structure, then smaller times, last the trace.
 #pragma once
 
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>

@@ -1,6 +1,7 @@
 #include "native/trace_command/report.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <iostream>
@@ -18,15 +19,9 @@ using namespace commands;
 
 namespace {
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-  return text;
-}
-
 void print_text(const trace::File& file) {
   const trace::Header& header = file.header();
-  fmt::print("program   {}\n", joined(header.program));
+  fmt::print("program   {}\n", fmt::join(header.program, " "));
   fmt::print("status    {}\n", header.exit_status);
   fmt::print("threads   {}\n", header.threads);
   fmt::print("machine   {}\n", header.machine);

@@ -70,8 +70,7 @@ bool is_decided_later(const trace::Event& event) {
 void Structure::add(std::uint32_t thread, const trace::Event& event, std::uint64_t compute_ns) {
   if (thread >= threads_.size()) threads_.resize(thread + std::size_t{1});
   auto& steps = threads_[thread];
-  // A thread that waits for its turn comes to no further event before it has it, and nobody else has it until it passes
-  // it on.
+  // A thread that waits for its turn comes to no further event before it has it, and nobody has it meanwhile.
   if (!steps.empty() && has_turn(steps.back().event)) steps.back().event.value = ++turns_;
   steps.push_back({event, compute_ns});
 }

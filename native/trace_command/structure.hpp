@@ -25,8 +25,7 @@ class Structure {
   /// Appends an interval of the first pass.
   void add(std::uint32_t thread, const trace::Event& event, std::uint64_t compute_ns);
 
-  /// The last interval of `thread` ended with a wait for what thread `by` had stored before its event number `events`
-  /// ended.
+  /// The last interval of `thread` ended with a wait for what thread `by` had stored before its event number `events`.
   void woken(std::uint32_t thread, std::uint32_t by, std::uint64_t events);
 
   /// The program ended while `thread` waited: its last interval ends the thread instead.

@@ -159,8 +159,7 @@ class Run {
     return true;
   }
 
-  /// Before the first pass, as all of them together may take long. The program's arguments may name files that it
-  /// reads.
+  /// Before the first pass, as all together may take long. The arguments may name files that it reads.
   void check_output() const {
     std::vector<std::filesystem::path> inputs{program_.file, "/dev/stdin"};
     inputs.insert(inputs.end(), request_.program.begin() + 1, request_.program.end());

@@ -18,20 +18,17 @@
 namespace sdsm::tracer {
 namespace {
 
-/// The thread spins: its clock goes past the next thread's, so that it does not fill the trace until that one has had
-/// its turn.
+/// The thread spins: its clock goes past the next thread's, so that it does not fill the trace.
 void put_behind_others(VirtualThread& self) REQUIRES(turn) {
   std::uint64_t next = ~std::uint64_t{0};
-  for (std::uint32_t i = 0; i < thread_count(); ++i) {
-    const VirtualThread& other = thread_of(i);
+  for (const VirtualThread& other : all_threads()) {
     if (&other == &self || other.status != ThreadStatus::runnable) continue;
     if (other.clock_ns < next) next = other.clock_ns;
   }
   if (next != ~std::uint64_t{0} && self.clock_ns <= next) self.clock_ns = next + 1;
 }
 
-/// Whether the instruction's trap is to be an event. Threads that are not the tracer's, and programs of one thread,
-/// have nobody to see it.
+/// Whether the instruction's trap is to be an event. Strange threads, and programs of one, have nobody to see it.
 bool is_event() {
   if (!turn.is_taken() || watched.is_inside) return false;
   turn.check();
@@ -42,8 +39,7 @@ bool is_event() {
 /// The thread's pages are made known, and others may go first. A second one in a row that has changed nothing shows a
 /// loop that waits.
 void pass(VirtualThread& self, const trace::Event& event) REQUIRES(turn) {
-  end_interval(self, event);
-  close_pages(self, Closing::at_synchronisation);
+  synchronise(self, event);
   ++self.clock_ns;
   // As at locks (locks.cpp).
   constexpr std::uint64_t slack_ns = 10'000;
@@ -52,8 +48,7 @@ void pass(VirtualThread& self, const trace::Event& event) REQUIRES(turn) {
   schedule(spins ? 0 : slack_ns);
 }
 
-/// The page stays as shut or open as it is, and what the operation changes is no change of the interval: it is no
-/// touch.
+/// The page stays as shut or open as it is, and what changes is no change of the interval.
 AtomicOutcome operate_untouched(const VirtualThread& self, std::uintptr_t address, const AtomicOperation& operation)
     REQUIRES(turn) {
   auto* const memory = reinterpret_cast<void*>(address);

@@ -7,8 +7,10 @@
 namespace sdsm::tracer {
 using namespace program;
 
-/// Ends the program because this pass differs from the first, as `thread` noticed. The command compares them and says
-/// where.
+/// Ends the program because this pass differs from the first, as `thread` noticed. The command says where.
 [[noreturn]] void end_diverged(std::uint32_t thread) REQUIRES(turn);
+
+/// Ends the program, as no thread can go on, with a line that says what each waits for.
+[[noreturn]] void end_deadlocked() REQUIRES(turn);
 
 }  // namespace sdsm::tracer

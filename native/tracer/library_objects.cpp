@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
-#include <ctime>
 
+#include "native/program/nanoseconds.hpp"
 #include "native/tracer/locks.hpp"
 #include "native/tracer/pages.hpp"
 #include "native/tracer/touch.hpp"
@@ -33,8 +33,7 @@ trace::ObjectClass class_of(engine::Demand demand) {
 }
 
 void pass_event(VirtualThread& self, const trace::Event& event) REQUIRES(turn) {
-  end_interval(self, event);
-  close_pages(self, Closing::at_synchronisation);
+  synchronise(self, event);
   begin_interval(self);
 }
 
@@ -54,17 +53,9 @@ std::uint64_t events_beyond(const Lock& lock, Counted what) REQUIRES(turn) {
 void take_now(VirtualThread& self, Lock& lock, engine::Demand demand, bool only_tried) REQUIRES(turn) {
   if (demand == engine::mutex_demand) return take_free_lock(self, lock, demand, only_tried);
   const std::uint64_t value = events_beyond(lock, counted_by(demand));
-  lock.numbers.add(demand);
+  note_holder(self, lock, demand);
   lock.added += demand.add;
-  lock.holder = demand.is_exclusive() ? &self : nullptr;
-  lock.depth = 1;
   pass_event(self, trace::EventKind::take, lock, value, class_of(demand));
-}
-
-std::uint64_t real_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return ns_of(now);
 }
 
 /// The end of a wait, by the thread's clock and by the real one.
@@ -74,7 +65,7 @@ struct Limit {
 };
 Limit limit_of(const VirtualThread& self, std::uint64_t patience_ns) REQUIRES(turn) {
   if (patience_ns == engine::for_ever) return {};
-  return {self.clock_ns + self.stopwatch.elapsed_ns() + patience_ns, real_ns() + patience_ns};
+  return {self.clock_ns + self.stopwatch.elapsed_ns() + patience_ns, read_ns(CLOCK_MONOTONIC) + patience_ns};
 }
 
 /// False when the time is over, also by the clocks that the program may read.
@@ -83,7 +74,7 @@ bool wait_at(VirtualThread& self, const Lock& lock, const Limit& limit) REQUIRES
   if (wait_in_between(self, ThreadStatus::at_object, &lock, limit.virtual_ns)) return true;
   if (self.clock_ns > begun_ns) self.readings.slept_ns += self.clock_ns - begun_ns;
   self.stopwatch.pause();
-  const timespec until{static_cast<time_t>(limit.real_ns / second_ns), static_cast<long>(limit.real_ns % second_ns)};
+  const timespec until = timespec_of(limit.real_ns);
   while (syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) == -1 && errno == EINTR) {
   }
   self.stopwatch.resume();
@@ -224,8 +215,7 @@ std::uint32_t wake(const volatile void* object, std::uint32_t most) {
   std::uint32_t woken = 0;
   for (; woken < most; ++woken) {
     VirtualThread* first = nullptr;
-    for (std::uint32_t i = 0; i < thread_count(); ++i) {
-      VirtualThread& thread = thread_of(i);
+    for (VirtualThread& thread : all_threads()) {
       if (thread.enlisted_at != &lock) continue;
       if (first == nullptr || thread.enlisted_as < first->enlisted_as) first = &thread;
     }

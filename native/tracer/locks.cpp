@@ -98,8 +98,7 @@ trace::Event lock_event(EventKind kind, const Lock& lock, bool was_tried = false
 }
 
 void ask_for(VirtualThread& self, const Lock& lock, bool only_tries) REQUIRES(turn) {
-  end_interval(self, lock_event(EventKind::acquire, lock, only_tries));
-  close_pages(self, Closing::at_synchronisation);
+  synchronise(self, lock_event(EventKind::acquire, lock, only_tries));
 }
 
 bool waits_at(const VirtualThread& thread, const Lock& lock) REQUIRES(turn) {
@@ -110,8 +109,7 @@ bool waits_at(const VirtualThread& thread, const Lock& lock) REQUIRES(turn) {
 /// The one that came first gets the lock. Later passes let all of them try: the schedule knows who it was.
 void wake_next(const Lock& lock, std::uint64_t clock_ns) REQUIRES(turn) {
   VirtualThread* first = nullptr;
-  for (std::uint32_t i = 0; i < thread_count(); ++i) {
-    VirtualThread& thread = thread_of(i);
+  for (VirtualThread& thread : all_threads()) {
     if (!waits_at(thread, lock)) continue;
     if (is_replay()) {
       wake(thread, clock_ns);
@@ -128,8 +126,7 @@ const void* ordered_loop(std::uint64_t construct) {
 }
 
 void wake_waiting(ThreadStatus status, const void* waits_for, std::uint64_t clock_ns) REQUIRES(turn) {
-  for (std::uint32_t i = 0; i < thread_count(); ++i) {
-    VirtualThread& thread = thread_of(i);
+  for (VirtualThread& thread : all_threads()) {
     if (thread.status == status && thread.waits_for == waits_for) wake(thread, clock_ns);
   }
 }
@@ -146,13 +143,13 @@ trace::Event ordered_event(EventKind kind) {
   return {kind, static_cast<std::uint8_t>(LockClass::ordered), id_of_ordered, 0};
 }
 
-void note_holder(VirtualThread& self, Lock& lock, engine::Demand demand) REQUIRES(turn) {
+}  // namespace
+
+void note_holder(VirtualThread& self, Lock& lock, engine::Demand demand) {
   lock.numbers.add(demand);
   lock.holder = demand.is_exclusive() ? &self : nullptr;
   lock.depth = 1;
 }
-
-}  // namespace
 
 Lock& find_lock(LockClass lock_class, const void* address) {
   const Uninterrupted guard;
@@ -180,8 +177,7 @@ void take_free_lock(VirtualThread& self, Lock& lock, engine::Demand demand, bool
 }
 
 void give_lock_back(VirtualThread& self, Lock& lock) {
-  end_interval(self, lock_event(EventKind::release, lock));
-  close_pages(self, Closing::at_synchronisation);
+  synchronise(self, lock_event(EventKind::release, lock));
   lock.numbers[Counted::holders] = 0;
   lock.holder = nullptr;
   lock.depth = 0;
@@ -190,8 +186,7 @@ void give_lock_back(VirtualThread& self, Lock& lock) {
 }
 
 void wake_all(const Lock& lock, std::uint64_t clock_ns) {
-  for (std::uint32_t i = 0; i < thread_count(); ++i) {
-    VirtualThread& thread = thread_of(i);
+  for (VirtualThread& thread : all_threads()) {
     if (waits_at(thread, lock)) wake(thread, clock_ns);
   }
 }
@@ -257,8 +252,7 @@ void reset_lock(LockClass lock_class, const void* address) {
 
 void enter_ordered(const gomp::OrderedLoop& loop) {
   VirtualThread& self = running_thread();
-  end_interval(self, ordered_event(EventKind::acquire));
-  close_pages(self, Closing::at_synchronisation);
+  synchronise(self, ordered_event(EventKind::acquire));
   schedule();
   while (ordered_turn(loop.construct) != loop.first_iteration) {
     stop(self, ThreadStatus::at_ordered, ordered_loop(loop.construct));
@@ -269,8 +263,7 @@ void enter_ordered(const gomp::OrderedLoop& loop) {
 
 void leave_ordered(const gomp::OrderedLoop& /*loop*/) {
   VirtualThread& self = running_thread();
-  end_interval(self, ordered_event(EventKind::release));
-  close_pages(self, Closing::at_synchronisation);
+  synchronise(self, ordered_event(EventKind::release));
   begin_interval(self);
 }
 
@@ -287,8 +280,7 @@ void pass_ordered(const gomp::OrderedLoop& loop, std::uint64_t next_iteration) {
 
 void post_flag(const gomp::Flag& flag, std::uint64_t value) {
   VirtualThread& self = running_thread();
-  end_interval(self, flag_event(EventKind::post, flag, value));
-  close_pages(self, Closing::at_synchronisation);
+  synchronise(self, flag_event(EventKind::post, flag, value));
   progress_of(flag) = value;
   wake_waiting(ThreadStatus::at_flag, flag_key(flag), self.clock_ns);
   begin_interval(self);
@@ -296,8 +288,7 @@ void post_flag(const gomp::Flag& flag, std::uint64_t value) {
 
 void wait_for_flag(const gomp::Flag& flag, std::uint64_t value) {
   VirtualThread& self = running_thread();
-  end_interval(self, flag_event(EventKind::wait, flag, value));
-  close_pages(self, Closing::at_synchronisation);
+  synchronise(self, flag_event(EventKind::wait, flag, value));
   schedule();
   while (progress_of(flag) < value) {
     stop(self, ThreadStatus::at_flag, flag_key(flag));

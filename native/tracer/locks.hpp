@@ -7,8 +7,7 @@
 
 namespace sdsm::tracer {
 
-/// A lock of the program or of a construct, or an object of the C library. It gets its id at creation, or at its first
-/// use.
+/// A lock of the program or of a construct, or an object of the C library. Its id comes with its first use.
 struct Lock {
   std::uint64_t key = 0;  ///< class and address; 0: the place in the table is free
   std::uint32_t id = 0;   ///< the trace's LockId
@@ -23,6 +22,7 @@ struct Lock {
 };
 
 Lock& find_lock(trace::LockClass lock_class, const void* address) REQUIRES(turn);
+void note_holder(VirtualThread& self, Lock& lock, engine::Demand demand) REQUIRES(turn);
 /// Ends the interval with `acquire`, waits until the lock's number allows it, and begins the next interval.
 void take_lock(VirtualThread& self, Lock& lock, engine::Demand demand) REQUIRES(turn);
 /// Takes the lock without waiting, for a thread that has waited, or only tries. Precondition: the number allows it.

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <cstdlib>
-#include <cstring>
 
 #include "native/gomp/settings.hpp"
 #include "native/program/processes.hpp"

@@ -3,9 +3,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include <ctime>
-
 #include "native/gomp/thread.hpp"
+#include "native/program/nanoseconds.hpp"
 #include "native/tracer/ending.hpp"
 #include "native/tracer/options.hpp"
 
@@ -28,12 +27,6 @@ struct OutsideClock {
   std::uint64_t real_ns = 0;  ///< at the trace's end; 0 before
 };
 constinit OutsideClock outside GUARDED_BY(turn);
-
-std::uint64_t real_clock_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
-}
 
 }  // namespace
 
@@ -103,7 +96,7 @@ void set_clock(VirtualThread& self, std::uint64_t reading_ns, bool is_event) {
 
 std::uint64_t clock_between_readings() {
   if (!gomp::has_begun()) return outside.shown_ns += reading_takes_ns + outside.shown_ns / part_of_wait;
-  if (outside.real_ns != 0) return outside.shown_ns + (real_clock_ns() - outside.real_ns);
+  if (outside.real_ns != 0) return outside.shown_ns + (program::read_ns(CLOCK_MONOTONIC) - outside.real_ns);
   const VirtualThread& self = running_thread();
   const std::uint64_t so_far = self.is_in_interval ? self.stopwatch.elapsed_ns() : 0;
   const std::uint64_t shown = self.clock_ns + so_far + self.readings.ahead_ns;
@@ -119,7 +112,7 @@ void add_sleep(VirtualThread& self, std::uint64_t slept_ns) {
 void leave_clock_to_itself() {
   if (outside.real_ns != 0) return;
   outside.shown_ns = clock_between_readings();
-  outside.real_ns = real_clock_ns();
+  outside.real_ns = program::read_ns(CLOCK_MONOTONIC);
 }
 
 }  // namespace sdsm::tracer

@@ -17,11 +17,9 @@ bool is_clock_traced() REQUIRES(turn);
 /// First pass, in the thread's interval, once for each reading: whether the thread has read the clock so often, with
 /// only a little computing in between, that it now polls it. A poll is no event.
 bool is_poll(VirtualThread& self) REQUIRES(turn);
-/// To be called after is_poll(): whether next to nothing was computed since the last reading, as by a thread that
-/// waits.
+/// To be called after is_poll(): whether next to nothing was computed since the last reading.
 bool does_little_else(const VirtualThread& self) REQUIRES(turn);
-/// First pass: the thread's next reading, in nanoseconds. After its last predicted reading, its virtual clock goes on
-/// from there.
+/// First pass: the thread's next reading, in nanoseconds. Its virtual clock goes on after the last predicted one.
 std::uint64_t next_reading(VirtualThread& self) REQUIRES(turn);
 /// First pass: the result of the next poll. The clock goes on at the pace of the readings before.
 std::uint64_t next_poll(VirtualThread& self) REQUIRES(turn);

@@ -10,6 +10,7 @@
 
 #include "native/gomp/entry.hpp"
 #include "native/program/c11_sleep.hpp"
+#include "native/program/nanoseconds.hpp"
 #include "native/program/next_function.hpp"
 #include "native/program/signals.hpp"
 #include "native/tracer/program_clock.hpp"

@@ -3,10 +3,8 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "native/program/stacks.hpp"
 #include "native/program/static_arrays.hpp"
 #include "native/program/system_calls.hpp"
-#include "native/program/thread_locals.hpp"
 #include "native/tracer/ending.hpp"
 #include "native/tracer/options.hpp"
 #include "native/tracer/pages.hpp"

@@ -15,13 +15,11 @@
 #include "native/program/call_patch.hpp"
 #include "native/program/heap.hpp"
 #include "native/program/locked_instructions.hpp"
-#include "native/program/main_call.hpp"
 #include "native/program/next_function.hpp"
 #include "native/program/own_calls.hpp"
 #include "native/program/processes.hpp"
 #include "native/program/program_image.hpp"
 #include "native/program/static_arrays.hpp"
-#include "native/program/thread_locals.hpp"
 #include "native/program/unseen.hpp"
 #include "native/pthreads/locales.hpp"
 #include "native/tracer/ending.hpp"
@@ -88,8 +86,7 @@ void end_other(std::uint32_t number) REQUIRES(turn) {
     recorder::put(RecordKind::cut, &record, sizeof record);
     return;
   }
-  // Amid an interval, also where it waits in between; or its last event is over, and the next interval has yet to
-  // begin.
+  // Amid an interval, also where it waits in between; or between two intervals.
   const std::uint64_t compute_ns = thread.is_in_interval ? thread.stopwatch.elapsed_ns() : 0;
   send_touches(thread);
   // At a barrier of the C library others wait for it in a simulation, too.
@@ -166,8 +163,7 @@ void prepare() {
       nullptr);
 }
 
-/// Called by the thread that is to run the program. `memory`: where its block lies, if the program has thread-local
-/// variables.
+/// Called by the thread that is to run the program. `memory`: where its block lies, with thread-local variables.
 void run_program(const AddressRange& memory) REQUIRES(turn, starting) {
   calibrate_clocks();
   start_threads(memory);
@@ -258,8 +254,7 @@ void finish() {
   if (!program.is_started) return;
   program.is_started = false;
   VirtualThread& self = running_thread();
-  end_interval(self, end_event);
-  close_pages(self, Closing::at_synchronisation);
+  synchronise(self, end_event);
   const std::uint32_t threads = thread_count() > options.threads ? thread_count() : options.threads;
   for (std::uint32_t i = 0; i < threads; ++i) {
     if (i != self.number) end_other(i);

@@ -9,12 +9,6 @@ namespace {
 
 constinit ClockRates found GUARDED_BY(program::starting);
 
-std::uint64_t wall_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
-}
-
 /// The least of some, as anything above it is something else's time.
 template <typename Measure>
 std::uint64_t least_of(Measure measure) {
@@ -48,10 +42,10 @@ constinit const ClockRates& clock_rates = found;
 
 void calibrate_clocks() {
   constexpr std::uint64_t span_ns = 2'000'000;
-  const std::uint64_t start_ns = wall_ns();
+  const std::uint64_t start_ns = program::read_ns(CLOCK_MONOTONIC);
   const std::uint64_t start_ticks = __rdtsc();
   std::uint64_t now_ns = start_ns;
-  while (now_ns - start_ns < span_ns) now_ns = wall_ns();
+  while (now_ns - start_ns < span_ns) now_ns = program::read_ns(CLOCK_MONOTONIC);
   found.ns_per_tick = static_cast<double>(now_ns - start_ns) / static_cast<double>(__rdtsc() - start_ticks);
 
   found.read_ns = least_of([] {

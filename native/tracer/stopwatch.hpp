@@ -4,22 +4,15 @@
 #include <x86intrin.h>
 
 #include <cstdint>
-#include <ctime>
 
+#include "native/program/nanoseconds.hpp"
 #include "native/program/thread_safety.hpp"
 
 namespace sdsm::tracer {
 
-inline constexpr std::uint64_t second_ns = 1'000'000'000;
-inline std::uint64_t ns_of(const timespec& time) {
-  return static_cast<std::uint64_t>(time.tv_sec) * second_ns + static_cast<std::uint64_t>(time.tv_nsec);
-}
-
 /// Nanoseconds of CPU time of the calling thread. A system call (0.2 to 0.5 us).
 inline std::uint64_t thread_cpu_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return ns_of(now);
+  return program::read_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 /// Rate of the processor's time stamp counter, and the cost of measuring. Found once, at start.

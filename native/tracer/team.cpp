@@ -45,8 +45,7 @@ void close(OpenDivision& open) REQUIRES(turn) {
   divisions.pop_back();
 }
 
-/// Checks, when the caller comes to a barrier of the gang, or the team, that all members have divided it in the same
-/// way.
+/// Checks, when the caller comes to a barrier of the gang, or the team, that all members divided it alike.
 void check_divisions(std::uint64_t whole) REQUIRES(turn) {
   const std::uint32_t self = running_thread().number;
   for (const OpenDivision& open : divisions) {
@@ -126,8 +125,7 @@ void wait_for_team(const trace::Event& event) {
   VirtualThread& self = running_thread();
   if (event.value != current_team_size()) end_run({"an error of sdsm's: a barrier is not as large as its team"});
   self.private_locks = 0;  // one that an exception has left is not held any more
-  end_interval(self, event);
-  close_pages(self, Closing::at_synchronisation);
+  synchronise(self, event);
   if (++team.arrived < team.start.size) {
     stop(self, ThreadStatus::at_barrier);
   } else {
@@ -144,8 +142,7 @@ void wait_for_team(const trace::Event& event) {
 
 void wait_for_gang(const trace::Event& event) {
   VirtualThread& self = running_thread();
-  end_interval(self, event);
-  close_pages(self, Closing::at_synchronisation);
+  synchronise(self, event);
   self.sub_team = event.team;
   std::uint64_t here = 1;
   std::uint64_t latest = self.clock_ns;
@@ -175,8 +172,7 @@ using namespace sdsm::tracer;
 
 void run_team(const gomp::TeamStart& start) {
   VirtualThread& self = running_thread();
-  end_interval(self, {EventKind::fork, 0, start.region, start.size});
-  close_pages(self, Closing::at_synchronisation);
+  synchronise(self, {EventKind::fork, 0, start.region, start.size});
   if (self.number != 0 || current_team_size() > 1) end_run({"an error of sdsm's: a team starts inside another"});
   const Team outer = team;  // of one thread, so nobody waits in it
   const bool has_outer = is_in_team();
@@ -192,8 +188,7 @@ void run_team(const gomp::TeamStart& start) {
   gomp::run_member(team.start, 0);
 
   check_divisions_at_join();
-  end_interval(self, team_event(EventKind::join));
-  close_pages(self, Closing::at_synchronisation);
+  synchronise(self, team_event(EventKind::join));
   if (++team.arrived < team.start.size) {
     stop(self, ThreadStatus::at_join);
     schedule();

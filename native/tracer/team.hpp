@@ -8,8 +8,7 @@ namespace sdsm::tracer {
 /// Runs the part of a thread other than the initial one in one team after the other, for the whole run.
 [[noreturn]] void work_in_teams(VirtualThread& self) REQUIRES(turn);
 
-/// Whether a thread other than the initial one is a member of the current team that has not run yet, or waits at its
-/// end for the others.
+/// Whether a thread other than the initial one is a member of the team that has not run yet, or waits at its end.
 bool has_yet_to_begin(const VirtualThread& member) REQUIRES(turn);
 bool has_done_its_part(const VirtualThread& member) REQUIRES(turn);
 /// Event: team_begin.

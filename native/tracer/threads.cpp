@@ -12,10 +12,8 @@
 #include <new>
 
 #include "native/program/processes.hpp"
-#include "native/program/signals.hpp"
 #include "native/program/stacks.hpp"
 #include "native/program/system_calls.hpp"
-#include "native/tracer/deadlock.hpp"
 #include "native/tracer/ending.hpp"
 #include "native/tracer/options.hpp"
 #include "native/tracer/pages.hpp"
@@ -76,8 +74,7 @@ void set_locals(VirtualThread& thread, bool are_shut) REQUIRES(turn) {
 
 /// Shuts the variables of all threads that have run, except the one that runs.
 void shut_other_locals() REQUIRES(turn) {
-  for (std::uint32_t i = 0; i < threads.count; ++i) {
-    VirtualThread& thread = threads.all[i];
+  for (VirtualThread& thread : all_threads()) {
     if (&thread != &running_thread() && thread.kernel_id != 0) set_locals(thread, true);
   }
 }
@@ -162,8 +159,7 @@ std::uint64_t goes_on_at(const VirtualThread& thread) REQUIRES(turn) {
 VirtualThread* first_to_go_on(const VirtualThread* other_than) REQUIRES(turn) {
   VirtualThread* best = nullptr;
   std::uint64_t best_ns = never;
-  for (std::uint32_t i = 0; i < threads.count; ++i) {
-    VirtualThread& thread = threads.all[i];
+  for (VirtualThread& thread : all_threads()) {
     const std::uint64_t at_ns = goes_on_at(thread);
     if (at_ns >= best_ns || &thread == other_than) continue;
     best = &thread;
@@ -223,8 +219,7 @@ void schedule_in_between(VirtualThread& self, std::uint64_t more_ns) REQUIRES(tu
   end_run({"an error of sdsm's: thread ", Decimal(thread.number), " ", how});
 }
 
-/// The kernel notes in a thread's block, whenever it lets the thread go on, on which processor: also while that is
-/// shut.
+/// The kernel notes in a thread's block, whenever it lets the thread go on, on which processor, even if it is shut.
 void leave_restartable_sequences() {
   const auto* const offset = static_cast<const std::ptrdiff_t*>(dlsym(RTLD_DEFAULT, "__rseq_offset"));
   if (offset == nullptr) return;  // before glibc 2.35
@@ -308,7 +303,7 @@ void start_threads(const program::AddressRange& memory) {
 }
 
 void open_all_locals() {
-  for (std::uint32_t i = 0; i < threads.count; ++i) set_locals(threads.all[i], false);
+  for (VirtualThread& thread : all_threads()) set_locals(thread, false);
 }
 
 VirtualThread& thread_of(std::uint32_t number) {
@@ -316,6 +311,9 @@ VirtualThread& thread_of(std::uint32_t number) {
 }
 std::uint32_t thread_count() {
   return threads.count;
+}
+std::span<VirtualThread> all_threads() {
+  return {threads.all, threads.count};
 }
 
 namespace {
@@ -431,8 +429,7 @@ bool wait_for_flag(VirtualThread& self, unsigned rounds) {
   }
   VirtualThread& next = threads.all[entry.chosen];
   if (rounds == 0) {
-    end_interval(self, {trace::EventKind::spin, 0, 0, 0});
-    close_pages(self, Closing::at_synchronisation);
+    synchronise(self, {trace::EventKind::spin, 0, 0, 0});
   }
   constexpr unsigned most_doublings = 20;  // 1 ms
   const std::uint64_t behind =

@@ -7,10 +7,11 @@
 
 #include <atomic>
 #include <cstdint>
+#include <span>
 
 #include "native/gomp/engine.hpp"
 #include "native/program/clock_row.hpp"
-#include "native/program/polls.hpp"
+#include "native/program/memory_access.hpp"
 #include "native/program/program_image.hpp"
 #include "native/program/raw_memory.hpp"
 #include "native/program/signals.hpp"
@@ -190,14 +191,14 @@ class Uninterrupted {
   bool was_inside_;
 };
 
-/// Sets up all threads; the caller becomes thread 0, whose block lies in `memory`, if the program has thread-local
-/// variables.
+/// Sets up all threads; the caller becomes thread 0, whose block lies in `memory` if it has one.
 void start_threads(const program::AddressRange& memory) REQUIRES(turn, starting);
 /// Opens all threads' variables, for the end of tracking. They are shut again when their thread next hands the turn on.
 void open_all_locals() REQUIRES(turn);
 VirtualThread& thread_of(std::uint32_t number) REQUIRES(turn);
-/// Number of threads that exist.
+/// Number of threads that exist, and these.
 std::uint32_t thread_count() REQUIRES(turn);
+std::span<VirtualThread> all_threads() REQUIRES(turn);
 
 /// Gives `thread` a POSIX thread if it has none yet.
 void create_thread(VirtualThread& thread) REQUIRES(turn);

@@ -1,7 +1,6 @@
 #include "native/tracer/touch.hpp"
 
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
 #include <csignal>
@@ -290,6 +289,11 @@ void close_pages(VirtualThread& thread, Closing closing) {
   sender.send(true);
   protect_opened();
   if (closing == Closing::at_synchronisation) thread.is_split = false;
+}
+
+void synchronise(VirtualThread& self, const trace::Event& event) {
+  end_interval(self, event);
+  close_pages(self, Closing::at_synchronisation);
 }
 
 void send_touches(VirtualThread& thread) {

@@ -1,30 +1,31 @@
 #include "native/tracer/wait_loops.hpp"
 
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <optional>
 
 #include "native/program/atomic_operation.hpp"
 #include "native/program/locked_instructions.hpp"
 #include "native/program/machine_code.hpp"
-#include "native/program/polls.hpp"
 #include "native/program/program_image.hpp"
 #include "native/program/raw_memory.hpp"
 #include "native/tracer/ending.hpp"
 #include "native/tracer/options.hpp"
 #include "native/tracer/schedule_log.hpp"
-#include "native/tracer/seen_polls.hpp"
 #include "native/tracer/words.hpp"
 
 namespace sdsm::tracer {
 using namespace program;
 namespace {
 
-// Steps through a loop's iterations; each costs 1 to 2 us. Unoptimised iterations through functions of a class library
-// take hundreds.
+// Steps through a loop's iterations; each costs 1 to 2 us. Unoptimised iterations may take hundreds.
 constexpr unsigned first_steps = 512, most_steps = 8192;
 constexpr unsigned most_ignored = 1'000'000;          // some seconds
 constexpr unsigned most_ignored_polls = 100'000'000;  // which code that works may do again and again, too
@@ -55,6 +56,70 @@ struct WaitLoops {
   std::size_t count = 0;  ///< of `places`
 };
 constinit WaitLoops loops GUARDED_BY(turn);
+/// The value in memory; nothing if there is no such memory, or it is shut.
+std::optional<std::uint64_t> value_at(const Poll& poll) {
+  // The kernel reads it, as a program's mistake must stay its own.
+  std::uint64_t value = 0;
+  const iovec to{&value, poll.bytes};
+  const iovec from{reinterpret_cast<void*>(poll.address), poll.bytes};
+  const long got = syscall(SYS_process_vm_readv, getpid(), &to, 1UL, &from, 1UL, 0UL);
+  return got == static_cast<long>(poll.bytes) ? std::optional(value) : std::nullopt;
+}
+
+/// The variables that a single-stepped thread loads again and again. Perhaps it waits for one of them, in a way that
+/// neither its code nor its registers show. It does if others change that one.
+class SeenPolls {
+ public:
+  void clear() { count_ = 0; }
+  /// Adds the variable that the next instruction of `self` loads, if it is not on its own stack or thread-local.
+  void add(const VirtualThread& self, const ucontext_t& machine) REQUIRES(turn);
+  /// Whether a variable was loaded more than once, with the same value.
+  bool has_repeated() const;
+  /// The instruction of such a load, if its variable has another value now; else 0.
+  std::uintptr_t find_changed() const;
+
+ private:
+  struct Seen {
+    std::uintptr_t instruction = 0;
+    Poll poll;
+    std::uint64_t value = 0;
+    unsigned times = 0;  ///< with this value
+  };
+  static constexpr std::size_t most = 64;
+  Seen seen_[most];
+  std::size_t count_ = 0;
+};
+
+void SeenPolls::add(const VirtualThread& self, const ucontext_t& machine) {
+  const greg_t* const registers = machine.uc_mcontext.gregs;
+  const auto at = static_cast<std::uintptr_t>(registers[REG_RIP]);
+  const std::optional<Poll> poll = poll_of(reinterpret_cast<const std::uint8_t*>(at), registers);
+  if (!poll || self.stack.holds(poll->address) || self.locals.holds(poll->address)) return;
+  Seen* const end = seen_ + count_;
+  Seen* const known = std::find_if(
+      seen_, end, [&](const Seen& one) { return one.instruction == at && one.poll.address == poll->address; });
+  if (known == end && count_ == most) return;
+  const std::optional<std::uint64_t> value = value_at(*poll);
+  if (!value) return;
+  if (known == end) {
+    seen_[count_++] = {at, *poll, *value, 1};
+  } else {
+    known->times = known->value == *value ? known->times + 1 : 1;
+    known->value = *value;
+  }
+}
+
+bool SeenPolls::has_repeated() const {
+  return std::any_of(seen_, seen_ + count_, [](const Seen& one) { return one.times > 1; });
+}
+
+std::uintptr_t SeenPolls::find_changed() const {
+  const Seen* const changed = std::find_if(seen_, seen_ + count_, [](const Seen& one) {
+    return one.times > 1 && value_at(one.poll).value_or(one.value) != one.value;
+  });
+  return changed == seen_ + count_ ? 0 : changed->instruction;
+}
+
 /// The polls of the thread that is single-stepped.
 constinit SeenPolls seen_polls GUARDED_BY(turn);
 
@@ -304,8 +369,7 @@ void follow_step(VirtualThread& self, ucontext_t& machine) REQUIRES(turn) {
   steps.purpose = Steps::Purpose::none;
   if (is_lost) return;
   self.stopwatch.rewind(steps.own_ns);
-  // No thread comes twice without a change to an instruction of an inner loop, as of a pause that takes so many
-  // iterations.
+  // No thread comes twice without a change to an instruction of an inner loop, as of a long pause.
   if (steps.turns < turns_without_change || steps.others >= steps.turns) return let_others_change(self);
   self.flag_wait = {.place = here, .state = steps.state, .own_ns = steps.own_ns};
   Place* place = learn(here, false);

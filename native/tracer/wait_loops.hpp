@@ -9,7 +9,6 @@
 
 #include <ucontext.h>
 
-#include <csignal>
 #include <cstdint>
 
 #include "native/tracer/threads.hpp"

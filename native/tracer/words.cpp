@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
 
 #include "native/program/machine_code.hpp"
 #include "native/program/memory_access.hpp"
@@ -183,8 +182,7 @@ void move_elements(greg_t* registers, std::uint64_t elements, bool is_move) {
 }
 
 /// `rep movs` and `rep stos` upwards: a step is one element, and these move thousands. Does as many as lie in one page
-/// of each operand; the instruction itself goes on with the rest. False if this is another instruction, or an element
-/// lies in two pages.
+/// of each operand; the instruction itself goes on with the rest. False for other instructions, or across pages.
 bool move_at_once(const Instruction& found, std::uint32_t bytes, greg_t* registers, std::uintptr_t site)
     REQUIRES(turn) {
   const bool is_move = is_moving(found.opcode);

@@ -1,6 +1,5 @@
 /// Records the words of watched pages that each thread reads and writes, in a pass of its own (Mode::replay). Those
-/// pages stay shut, and an instruction that accesses one is done in a single step with the page open. All other memory
-/// is open.
+/// pages stay shut, and an instruction that accesses one is done in a single step with the page open. The rest is open.
 #pragma once
 
 #include <ucontext.h>

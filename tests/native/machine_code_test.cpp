@@ -15,7 +15,6 @@
 
 #include "native/program/functions.hpp"
 #include "native/program/memory_access.hpp"
-#include "native/program/polls.hpp"
 #include "tests/catch.hpp"
 
 using namespace sdsm::program;

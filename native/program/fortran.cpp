@@ -1,11 +1,13 @@
-#include "native/program/fortran_statements.hpp"
+#include "native/program/fortran.hpp"
 
 #include <dlfcn.h>
 #include <link.h>
 
+#include <algorithm>
 #include <atomic>
 
 #include "native/gomp/entry.hpp"
+#include "native/program/next_function.hpp"
 #include "native/program/program_image.hpp"
 
 namespace sdsm::program {
@@ -41,8 +43,7 @@ constinit FortranFunction<void(int*)> flush_unit{"_gfortran_flush_i4"};
 
 constinit std::atomic<bool> has_written = false;
 
-/// Statements that write, and have begun. Functions with regions of their own may compute what they write. A handler
-/// may come in between.
+/// Statements that write, and have begun. Functions may compute what they write. A handler may come in between.
 constinit thread_local volatile int written = 0;
 constinit thread_local volatile bool begins = false;
 
@@ -71,7 +72,29 @@ void begin(FortranFunction<Statement>& statement, void* parameters) {
   begins = before;
 }
 
+constinit FortranSettings settings;
+
+SDSM_NEXT_FUNCTION NextFunction<void(int, char**)> set_args{"_gfortran_set_args"};
+SDSM_NEXT_FUNCTION NextFunction<void(int, int*)> set_options{"_gfortran_set_options"};
+SDSM_NEXT_FUNCTION NextFunction<void(int)> set_convert{"_gfortran_set_convert"};
+SDSM_NEXT_FUNCTION NextFunction<void(int)> set_record_marker{"_gfortran_set_record_marker"};
+SDSM_NEXT_FUNCTION NextFunction<void(int)> set_max_subrecord_length{"_gfortran_set_max_subrecord_length"};
+
 }  // namespace
+
+const FortranSettings& FortranSettings::of_this_process() {
+  return settings;
+}
+
+void FortranSettings::give_to_this_process() const {
+  if (arguments != nullptr) set_args(argument_count, arguments);
+  int own[most_options];
+  std::copy_n(options, option_count, own);
+  if (option_count > 0) set_options(option_count, own);
+  if (conversion) set_convert(*conversion);
+  if (record_marker) set_record_marker(*record_marker);
+  if (subrecord_length) set_max_subrecord_length(*subrecord_length);
+}
 
 bool begins_fortran_statement() {
   return begins;
@@ -106,6 +129,27 @@ SDSM_ENTRY void _gfortran_st_write_done(void* parameters) {
   end_write(parameters);
   written = written - 1;
 }
-SDSM_ENTRY void _gfortran_st_read(void* parameters) {
-  begin(begin_read, parameters);
+SDSM_ENTRY_AS(void, _gfortran_st_read, (void* parameters), begin(begin_read, parameters))
+
+SDSM_ENTRY void _gfortran_set_args(int count, char** arguments) {
+  settings.argument_count = count;
+  settings.arguments = arguments;
+  set_args(count, arguments);
+}
+SDSM_ENTRY void _gfortran_set_options(int count, int* options) {
+  settings.option_count = std::min(count, FortranSettings::most_options);
+  std::copy_n(options, settings.option_count, settings.options);
+  set_options(count, options);
+}
+SDSM_ENTRY void _gfortran_set_convert(int conversion) {
+  settings.conversion = conversion;
+  set_convert(conversion);
+}
+SDSM_ENTRY void _gfortran_set_record_marker(int bytes) {
+  settings.record_marker = bytes;
+  set_record_marker(bytes);
+}
+SDSM_ENTRY void _gfortran_set_max_subrecord_length(int bytes) {
+  settings.subrecord_length = bytes;
+  set_max_subrecord_length(bytes);
 }
