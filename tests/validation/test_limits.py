@@ -22,7 +22,7 @@ def call(folder: Path, command: str, program: Path, limits: dict[int, int] | Non
 
 
 @pytest.mark.parametrize(("full", "remedy"), [(0, "ulimit -s"), (1, "OMP_STACKSIZE")])
-def test_a_full_stack_is_told_with_its_size_and_what_makes_it_larger(tmp_path, full, remedy):
+def test_a_full_stack_is_reported_with_its_size_and_the_remedy(tmp_path, full, remedy):
     done = call(tmp_path, "sdsm-trace", ASKED / f"recursion_{full}")
     assert done.returncode == 1
     assert done.stderr.startswith(f"sdsm: the stack of thread {full} is full (") and done.stderr.count("\n") == 1

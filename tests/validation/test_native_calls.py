@@ -12,9 +12,9 @@ from tests.validation.native_runs import ASKED, BUILD
 
 SOURCE = BUILD.parent
 RUN = (BUILD / "sdsm-run", "-q", "-n", 2, "--")
-COMPANIONS = (BUILD / "sdsm-run", "-q", "--nodes", 2, "--threads-per-node", 2, "--")
+LOCAL_PEERS = (BUILD / "sdsm-run", "-q", "--nodes", 2, "--threads-per-node", 2, "--")
 TRACE = (BUILD / "sdsm-trace", "-q", "-n", 2, "--passes", 2, "-o", "out.trace", "--")
-COMMANDS = pytest.mark.parametrize("command", [RUN, COMPANIONS, TRACE], ids=["run", "companions", "trace"])
+COMMANDS = pytest.mark.parametrize("command", [RUN, LOCAL_PEERS, TRACE], ids=["run", "local peers", "trace"])
 RUN_TIMES = ("libsdsm-run.so", "libsdsm-trace.so")
 TABLE = (SOURCE / "native/program/system_calls.def").read_text()
 
@@ -140,16 +140,16 @@ def test_no_call_fails_for_shared_memory_and_others_end_by_name(tmp_path, comman
 
 #: Arguments of a program, and what it prints.
 PRINTED = {
-    "a library's one function at start, and what comes before all constructors, run once": (("init",), "1"),
-    "a program may have a malloc of its own, which the C library calls, too": (("own_malloc",), "499500"),
+    "a library's initial functions run once": (("init",), "1"),
+    "a program may have a malloc of its own": (("own_malloc",), "499500"),
     # An address of the program's own stands for the function, which is not the program's.
     "a program may take the address of malloc": (("address_of_malloc",), "0 wrong"),
     "a thread may sleep for a time in memory that another wrote": (("shared_times",), "0 0 0"),
     "a futex waits until its limit and is requeued": (("futexes",), "0 wrong"),
     # The tracer's signals, by which it lets other threads go on, ended nearly every wait of 20 ms with EINTR.
-    "a wait ends by its limit and by no signal of the run-time's": (("limited_waits",), "0 wrong"),
+    "a wait ends by its limit, not by the run-time's signals": (("limited_waits",), "0 wrong"),
     "a wait in a program with a handler ends by its limit": (("limited_waits", "handler"), "0 wrong"),
-    "a signal ends a wait, and its handler is what the program has set": (("handlers",), "0 wrong"),
+    "a signal ends a wait, and calls the program's handler": (("handlers",), "0 wrong"),
     "the limit of tasks' priorities is what the environment says": (("priority",), "7"),
 }
 
@@ -162,16 +162,16 @@ def test_a_program_of_calls_prints_what_it_should(tmp_path, monkeypatch, name, c
     assert done(tmp_path, command, ASKED / program, *arguments).stdout == f"{expected}\n"
 
 
-@pytest.mark.parametrize("command", [RUN, COMPANIONS], ids=["run", "companions"])
-def test_a_futex_without_a_limit_from_now_ends_now_and_then_for_its_caller_to_look(tmp_path, command):
+@pytest.mark.parametrize("command", [RUN, LOCAL_PEERS], ids=["run", "local peers"])
+def test_a_futex_without_a_limit_ends_now_and_then_for_re_checks(tmp_path, command):
     """A semaphore of the C++ library waits for its value to change from one that it has again: nobody wakes it then (one
     of 150 runs of queues.cpp). And nobody wakes who waits for a small variable, if a copy of their number is older."""
     assert done(tmp_path, command, ASKED / "early_futex").stdout == "0 0\n"
 
 
-@pytest.mark.parametrize("threads", [(RUN, 3), (COMPANIONS, 4), (TRACE, 3)], ids=["run", "companions", "trace"])
-def test_a_futex_lasts_as_long_as_its_limit_and_no_wake_is_lost(tmp_path, threads):
-    """A wait that looks again every 5 ms lost wakes in between: 11 of 100, and lasted 2 to 10 times its limit."""
+@pytest.mark.parametrize("threads", [(RUN, 3), (LOCAL_PEERS, 4), (TRACE, 3)], ids=["run", "local peers", "trace"])
+def test_a_futex_lasts_until_its_limit_and_loses_no_wake(tmp_path, threads):
+    """A wait that re-checks every 5 ms lost wakes in between: 11 of 100, and lasted 2 to 10 times its limit."""
     options, number = threads
     command = tuple(number if before == "-n" else word for before, word in zip(("", *options), options, strict=False))
     assert done(tmp_path, command, ASKED / "futex_times").stdout == "0 wrong, 0 lost, 0 overlooked, in time\n"

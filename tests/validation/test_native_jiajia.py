@@ -120,9 +120,9 @@ def test_few_diffs_to_a_home_are_underway_at_once(tmp_path):
 PRINTED = {
     "what handlers store at a barrier goes where the page moves": ("stored_meanwhile", (), "5 7 7\n5 7 7"),
     "what others change at a home is no change of its own": ("changed_twice", (), "6 7\n6 7"),
-    "a block has homes of its own where another was, by scope openmp": (
+    "a new block in an old place has its homes, by scope openmp": (
         "same_place", ("--scope", "openmp", "--placement", "first-touch"), "same place, 0 wrong"),
-    "a block has homes of its own where another was, by scope lock": (
+    "a new block in an old place has its homes, by scope lock": (
         "same_place", ("--scope", "lock", "--placement", "first-touch"), "same place, 0 wrong"),
     "a loop that need not wait ends no run": ("stored_before", (), "0 wrong"),
 }  # fmt: skip

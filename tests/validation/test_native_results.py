@@ -100,7 +100,7 @@ def test_every_layout_placement_and_transport(tmp_path, nodes, per_node, placeme
         check_same_bits(tmp_path, nodes * per_node, FFT_BYTES, *fft(impl), options=options)
 
 
-def test_bound_processes_run_on_a_processor_each_in_turn_and_are_served_first():
+def test_bound_processes_have_a_processor_each_and_are_served_first():
     """On one machine's processors, counted round; without --bind the system chooses among all."""
     allowed = sorted(os.sched_getaffinity(0))
     program = BUILD / "tests" / "memory" / "processors"

@@ -132,7 +132,7 @@ def test_a_stopped_node_ends_the_run_after_the_time_out(cluster):
         check_death(run, r"process \d on node \d.* has not answered for 3 s. Is it stopped")
 
 
-def test_a_node_that_is_stopped_for_less_than_the_time_out_is_waited_for():
+def test_a_node_that_stops_for_less_than_the_time_out_is_awaited():
     program = (*laplace(4, 64, 6000), "--output", "/dev/null")
     with MarkedRun("-q", *NO_TIME_OUT, "--nodes", 2, *hosts(2), "--", *program) as run:
         run.wait_for(lambda: run.output, "the program's first line")
@@ -204,7 +204,7 @@ def test_strangers_at_every_port_disturb_nobody(cluster):
     assert strangers.visits >= 20
 
 
-def test_strangers_who_fill_the_launchers_port_while_a_host_is_slow_keep_it_not_out(tmp_path):
+def test_strangers_who_fill_the_launchers_port_do_not_keep_hosts_out(tmp_path):
     script = tmp_path / "launcher"
     script.write_text('sleep 1; exec "$@"\n')
     with MarkedRun("-q", "--hosts", "a,b", "--launcher", f"sh {script}", "--", *laplace(4, 64, 20)) as run:
@@ -306,7 +306,7 @@ def test_the_first_process_of_a_node_may_be_the_last_to_begin():
 
 @pytest.mark.parametrize("cluster", [("--nodes", 3), ("--nodes", 3, *hosts(3), "--export", "LATE_RELEASES")])
 @pytest.mark.parametrize("milliseconds", ["0", "20"])
-def test_a_lock_that_was_given_back_is_free_even_if_its_manager_hears_of_that_late(milliseconds, cluster):
+def test_a_lock_given_back_is_free_even_if_its_manager_learns_late(milliseconds, cluster):
     late = {} if milliseconds == "0" else {"LATE_RELEASES": milliseconds, "LD_PRELOAD": str(FAILING_CALLS)}
     with MarkedRun("-q", *cluster, "--", MEMORY_PROGRAMS / "try_locks", 30, environment=late) as run:
         assert run.end() == 0, run.errors

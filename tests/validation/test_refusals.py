@@ -45,7 +45,7 @@ def test_a_refused_program_is_told_by_name(tmp_path, program):
         assert message in said(tmp_path, command, program.stem)
 
 
-def test_the_table_has_a_row_for_each_program_and_a_program_for_each_row():
+def test_the_table_and_the_programs_name_each_other():
     entry_points = {"acc_*", "GOACC_*", "GOMP_*", "omp_*"}
     assert table() == {head(program)[0] for program in PROGRAMS} | entry_points
 
@@ -71,7 +71,7 @@ def test_a_note_says_where_one_thread_runs_all_tasks(tmp_path, command, program,
 
 @pytest.mark.parametrize("command", ["sdsm-run", "sdsm-trace"])
 @pytest.mark.parametrize("asked, told", [("true", 1), ("false", 0)])
-def test_who_asks_for_cancellation_is_told_once_that_nothing_is_cancelled(tmp_path, command, asked, told):
+def test_asking_for_cancellation_is_answered_once_that_nothing_is_cancelled(tmp_path, command, asked, told):
     options = ["-o", tmp_path / "p.trace", "--passes", "1"] if command == "sdsm-trace" else []
     words = [BUILD / command, "-n", "4", *options, "--", BUILD / "tests/constructs/c", "cancel"]
     environment = os.environ | {"OMP_CANCELLATION": asked}

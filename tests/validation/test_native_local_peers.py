@@ -35,19 +35,19 @@ EQUAL_SHARES = [
     ("mm", "--size", 101, "--no-check"),
 ]
 BARRIERS_ONLY = [("false_sharing",), ("neighbours",), ("teams",), ("blocks",), ("stacks",), ("master",)]
-#: What a thread changes, it changes with a lock. A companion that asks for a lock or gives one back meanwhile may flush
+#: What a thread changes, it changes with a lock. A local peer that asks for a lock or gives one back meanwhile may flush
 #: before or after the write that follows a fault: so it is open which of the two sends the change, and whether it goes
-#: with a change of the companion's in one diff.
+#: with a change of the peer's in one diff.
 LOCKS: list[tuple] = [("critical",), ("named_critical",), ("two_locks_at_once",), ("nested_lock",), ("ordered",), ("two_sums",)]
 LOCKS += [("swim", "--size", 61, "--iterations", 5, "--no-check")]
-#: A companion's lock falls into the midst of a thread's interval. A trace has the interval's changes as one, so that
-#: diffs cannot be told apart; faults can.
+#: A local peer's lock falls into the midst of a thread's interval. A trace has the interval's changes as one, so that
+#: diffs cannot be compared; faults can.
 LOCKS_IN_BETWEEN = [("own_locks",), ("lock_over_dirty_pages",), ("test_lock",)]
 
-#: Companions change neighbouring words of a page: one run of changed words for the run, two for a trace, which does not
+#: Local peers change neighbouring words of a page: one run of changed words for the run, two for a trace, which does not
 #: say where they lie. So their diffs' bytes differ, by 4 for each.
 NEIGHBOURING_WORDS = ("teams", "blocks", "stacks")
-#: An idle process of a run hears late of the clock's first reading (test_native_counts.py).
+#: An idle process of a run learns late of the clock's first reading (test_native_counts.py).
 NOT_SERVED = ("teams", "blocks")
 
 
