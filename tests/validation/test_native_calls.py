@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.traces import shared
 from tests.validation.native_runs import ASKED, BUILD
 
 SOURCE = BUILD.parent
@@ -69,21 +70,30 @@ def test_no_run_time_brings_the_cpp_library_into_a_program(run_time):
     assert "libc.so" in told and "libstdc++" not in told
 
 
-@COMMANDS
-@pytest.mark.parametrize("place", ["program", "library"])
-def test_a_program_may_have_functions_of_the_c_librarys_names(tmp_path, place, command):
-    """Each ends the process that calls it."""
+def built_with_functions_of_the_c_librarys_names(place: str) -> Path:
+    """The folder of a program with them, or of one whose library has them. Each ends the process that calls it."""
     names = {name for run_time in RUN_TIMES for name in symbols(run_time, "--undefined-only")}
     names |= set(re.findall(r"(?:CALL|FUNCTION)\((\w+),", TABLE)) | {"usleep", "sched_yield", "clock_gettime", "fwrite"}
     names = sorted(name for name in names if not re.match(RESERVED, name))
     assert {"connect", "send", "bind", "read", "write", "poll", "socket", "link", "open", "usleep"} <= {*names}
     functions = "".join(f"int {name}() {{ __builtin_trap(); }}\n" for name in names)
-    if place == "library":
-        compiled(tmp_path, "names.so", functions, "-fno-builtin", "-shared", "-fPIC")
-        compiled(tmp_path, "main", NAMES_MAIN, tmp_path / "names.so", "-Wl,--no-as-needed")
-    else:
-        compiled(tmp_path, "main", functions + NAMES_MAIN, "-fno-builtin", "-rdynamic")
-    assert done(tmp_path, command, "./main").stdout == "1.24975e+07 100\n"
+
+    def build(folder: Path) -> None:
+        folder.mkdir()
+        if place == "library":
+            compiled(folder, "names.so", functions, "-fno-builtin", "-shared", "-fPIC", "-Wl,-soname,names.so")
+            compiled(folder, "main", NAMES_MAIN, "./names.so", "-Wl,--no-as-needed,-rpath,$ORIGIN")
+        else:
+            compiled(folder, "main", functions + NAMES_MAIN, "-fno-builtin", "-rdynamic")
+
+    return shared(f"functions of the C library's names in a {place}", build)
+
+
+@COMMANDS
+@pytest.mark.parametrize("place", ["program", "library"])
+def test_a_program_may_have_functions_of_the_c_librarys_names(tmp_path, place, command):
+    main = built_with_functions_of_the_c_librarys_names(place) / "main"
+    assert done(tmp_path, command, main).stdout == "1.24975e+07 100\n"
 
 
 @pytest.mark.parametrize("run_time", RUN_TIMES)
@@ -128,13 +138,22 @@ def test_every_call_of_the_kernel_is_in_the_table():
     assert set(rows.values()) == {"served", "plain", "own", "refused", "given"}
 
 
-@COMMANDS
-def test_no_call_fails_for_shared_memory_and_others_end_by_name(tmp_path, command):
+def calls_to_end(calls: dict[str, int], rows: dict[str, str], step: int) -> list[str]:
+    """Names of those that end the program, each step-th of either kind."""
+    return [name for kind in ("refused", "given") for name in [n for n in rows if rows[n] == kind and n in calls][::step]]
+
+
+@pytest.mark.parametrize(
+    ("command", "step"),
+    [(RUN, 1), (LOCAL_PEERS, 10), (TRACE, 10), *(pytest.param(one, 1, marks=pytest.mark.long) for one in (LOCAL_PEERS, TRACE))],
+    ids=["run", "local peers", "trace", "all, local peers", "all, trace"],
+)
+def test_no_call_fails_for_shared_memory_and_others_end_by_name(tmp_path, command, step):
     calls, rows = kernels_calls(), table_rows()
     served = [calls[name] for name, kind in rows.items() if kind == "served" and name in calls.keys() - NOT_CALLED]
     assert len(served) > 150
     assert done(tmp_path, command, ASKED / "every_call", *served).stdout == "0 fail\n"
-    for name in [name for name, kind in rows.items() if kind in ("refused", "given") and name in calls]:
+    for name in calls_to_end(calls, rows, step):
         assert f"syscall(SYS_{name}, ...)" in done(tmp_path, command, ASKED / "every_call", calls[name], status=1).stderr
 
 

@@ -79,7 +79,7 @@ CASES |= {name: Case((COUNTED, name), left_out=("served",) if name in SERVED_BEF
 @pytest.mark.parametrize(
     ("name", "threads"),
     [
-        pytest.param(name, threads, marks=pytest.mark.long if (row + column) % 2 else ())
+        pytest.param(name, threads, marks=pytest.mark.long if column != row % len(CASES[name].teams) else ())
         for row, name in enumerate(CASES)
         for column, threads in enumerate(CASES[name].teams)
     ],
@@ -320,7 +320,7 @@ PLACED = [
 
 @pytest.mark.parametrize(
     ("name", "placement", "threads"),
-    [pytest.param(*case, marks=pytest.mark.long if number % 5 else ()) for number, case in enumerate(PLACED)],
+    [pytest.param(*case, marks=pytest.mark.long if number % 9 else ()) for number, case in enumerate(PLACED)],
 )
 def test_pages_placed_by_one_rule(name, placement, threads):
     case = CASES[name]

@@ -100,8 +100,9 @@ def test_a_handler_of_sigsegv_is_called_or_the_run_says_why(tmp_path, command, w
         assert "takes away its right to shared memory (mprotect) and has a handler of SIGSEGV" in done.stderr
 
 
-def test_a_wait_that_allocates_in_the_c_library_goes_on():
-    for _ in range(8):
+@pytest.mark.parametrize("runs", [3, pytest.param(8, marks=pytest.mark.long)])
+def test_a_wait_that_allocates_in_the_c_library_goes_on(runs):
+    for _ in range(runs):
         with MarkedRun("-q", "-n", 2, "--timeout", 10, "--", ASKED / "allocates", environment={"MALLOC_PERTURB_": "1"}) as run:
             assert (run.end(), run.errors) == (0, "")
 

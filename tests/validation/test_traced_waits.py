@@ -63,8 +63,7 @@ def test_a_loop_that_waited_before_may_wait_in_vain(tmp_path, level):
     assert trace(tmp_path, 2, f"counted_waits_{level}", "both", 20) == "40 in time, 2 in vain\n"
 
 
-@pytest.mark.parametrize("level", ["O0", "O2"])
-@pytest.mark.parametrize("threads", [2, 3, 4])
+@pytest.mark.parametrize(("threads", "level"), thinned(2, (2, 3, 4), ("O0", "O2")))
 def test_hand_overs_by_polls_with_long_pauses_take_no_minutes(tmp_path, threads, level):
     """Three threads took 10 s for each: where a loop within the waiting one was learnt, nobody waited any more."""
     assert trace(tmp_path, threads, ASKED / f"hands_on_{level}") == "0 too many or too few\n"
