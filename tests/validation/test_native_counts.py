@@ -370,7 +370,7 @@ def test_twins_have_memory_before_their_first_writes_are_timed():
     assert second["faults"]["WROL"] >= 1024 + 64
 
 
-def test_home_pages_that_rest_are_opened_in_rows():
+def test_protected_home_pages_are_opened_in_rows():
     """256 rows of 2 KiB, two arrays of 128 pages: each thread has 64 home pages of each, and the second reads its own before it
     writes them. One trap that is no fault opens what lies behind. Of those that the initial thread wrote it has no such trap."""
     program = (WORKLOADS / "laplace", "--impl", 4, "--size", 256, "--iterations", 3, "--no-check")

@@ -48,7 +48,7 @@ def test_a_handler_that_wants_one_fault_gets_one():
         assert run.errors.startswith("told\nsdsm: process 1 on node 1 ended the run: the program touched address")
 
 
-def test_constants_between_variables_are_told_with_a_remedy():
+def test_constants_between_variables_are_reported_with_a_remedy():
     with MarkedRun("-q", "-n", 2, "--", ASKED / "apart") as run:
         assert run.end() == 1
         assert "a segment that is not writable lies between those of its variables" in run.errors, run.errors
@@ -140,7 +140,7 @@ def test_what_differs_between_processes_is_reported_where_it_is_used(tmp_path, a
 
 
 @pytest.mark.parametrize(("how", "is_told"), [("initial", True), ("each", False)])
-def test_a_unit_that_another_thread_opened_is_told_of(tmp_path, how, is_told):
+def test_a_unit_that_another_thread_opened_is_reported(tmp_path, how, is_told):
     if shutil.which("gfortran") is None:
         pytest.skip("no gfortran")
     notes = notes_of(tmp_path, ASKED / "units", how)

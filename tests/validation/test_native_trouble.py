@@ -253,7 +253,7 @@ ON_HOSTS = (*hosts(2), "--export", "FAIL_CALL")
         (f"mprotect {ENOMEM} 100", ("-n", 3), r"process \d on node \d ended the run: .*vm.max_map_count=\d+"),
     ],
 )
-def test_a_refused_call_is_told_with_its_remedy(call, options, pattern):
+def test_a_refused_call_is_reported_with_its_remedy(call, options, pattern):
     assert re.search(pattern, refused(call, *options))
 
 
@@ -265,7 +265,7 @@ def test_a_refused_call_is_told_with_its_remedy(call, options, pattern):
         (resource.RLIMIT_NOFILE, 100, r"a process could not be given its files .*ulimit -n"),
     ],
 )
-def test_a_limit_of_the_shell_is_told_with_its_remedy(limit, value, pattern):
+def test_a_limit_of_the_shell_is_reported_with_its_remedy(limit, value, pattern):
     program = laplace(4, 64, 20)
     with MarkedRun("-q", "-n", 2, "--", *program, preparation=lambda: resource.setrlimit(limit, (value, value))) as run:
         assert run.end() == 1
@@ -290,7 +290,7 @@ def test_more_pages_apart_than_the_kernel_has_mappings_are_no_trouble():
         assert run.output == "0 wrong\n"
 
 
-def test_a_missing_host_is_told_soon():
+def test_a_missing_host_is_reported_soon():
     with MarkedRun("-q", "--hosts", "a,b", "--launcher", "false {host}", "--", *laplace(4, 64, 10)) as run:
         assert run.end() == 1
         assert "host a cannot be used: `false a` ended with status 1" in run.one_error()

@@ -28,7 +28,7 @@ def passed(*command: object, **environment: str) -> str:
 
 
 @pytest.mark.parametrize("arguments", [("11",), ("--jobs", "0"), ("--jobs",), ("--bogus",)])
-def test_a_slip_of_the_command_line_is_told_with_status_2(arguments):
+def test_a_slip_of_the_command_line_is_reported_with_status_2(arguments):
     ended = call(SCRIPT, *arguments)
     assert (ended.returncode, ended.stdout) == (2, "")
     assert ended.stderr.startswith("sdsm: ") and "--help" in ended.stderr

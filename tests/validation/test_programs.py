@@ -1,4 +1,4 @@
-"""Whole programs in the style of the NAS kernels, mini-apps, graph and task suites (tests/native/programs-whole): each
+"""Whole programs in the style of the NAS kernels, mini-apps and task suites (tests/native/programs-whole): each
 checks itself and ends with 0, unmodified, under libgomp, `sdsm trace` and `sdsm run`, in every layout."""
 
 from __future__ import annotations
