@@ -74,9 +74,9 @@ def built_with_functions_of_the_c_librarys_names(place: str) -> Path:
     """The folder of a program with them, or of one whose library has them. Each ends the process that calls it."""
     names = {name for run_time in RUN_TIMES for name in symbols(run_time, "--undefined-only")}
     names |= set(re.findall(r"(?:CALL|FUNCTION)\((\w+),", TABLE)) | {"usleep", "sched_yield", "clock_gettime", "fwrite"}
-    names = sorted(name for name in names if not re.match(RESERVED, name))
-    assert {"connect", "send", "bind", "read", "write", "poll", "socket", "link", "open", "usleep"} <= {*names}
-    functions = "".join(f"int {name}() {{ __builtin_trap(); }}\n" for name in names)
+    names = {name for name in names if not re.match(RESERVED, name)}
+    assert {"connect", "send", "bind", "read", "write", "poll", "socket", "link", "open", "usleep"} <= names
+    functions = "".join(f"int {name}() {{ __builtin_trap(); }}\n" for name in sorted(names))
 
     def build(folder: Path) -> None:
         folder.mkdir()
