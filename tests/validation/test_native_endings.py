@@ -135,8 +135,7 @@ def is_predicted(*program: object) -> bool:
     return "makespan" in done.stdout
 
 
-@pytest.mark.parametrize("thread", [0, 1, 2])
-@pytest.mark.parametrize("how", ["exit", "quick_exit", "_exit", "computing", "locked"])
+@pytest.mark.parametrize(("how", "thread"), thinned(3, ("exit", "quick_exit", "_exit", "computing", "locked"), (0, 1, 2)))
 def test_what_ends_inside_a_region_is_predicted_up_to_there(how, thread):
     assert is_predicted(PROGRAM, how, thread, 0)
 
@@ -149,7 +148,7 @@ def test_no_simulation_waits_for_a_thread_that_left_by_exit(thread):
 
 @pytest.mark.parametrize("how", ["holding", "outside", "nested", "ordered", "condition", "semaphores"])
 def test_what_ends_while_others_want_locks_is_predicted_up_to_there(how):
-    """Some wait for a lock, or are about to, some amid an interval, and some have been told to look at it again. In a
+    """Some wait for a lock, or are about to, some amid an interval, and some re-check it. In a
     simulation the thread that ends the program may get a lock before others that had it first."""
     for who in range(3):
         assert is_predicted(ASKED / "amid_locks", how, who)

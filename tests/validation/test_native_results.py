@@ -60,12 +60,12 @@ SHARED = {
 }
 
 
-@pytest.mark.parametrize("options", [(), ("--threads-per-node", 2)], ids=["apart", "two-a-node"])
-@pytest.mark.parametrize("threads", [2, 3, 4])
-@pytest.mark.parametrize("name", SHARED)
-def test_equal_shares(tmp_path, name, threads, options):
-    if threads == 3 and options:
-        return
+TWO_A_NODE = ("--threads-per-node", 2)
+
+
+@pytest.mark.parametrize(("name", "layout"), thinned(2, SHARED, ((2, ()), (3, ()), (2, TWO_A_NODE), (4, ()), (4, TWO_A_NODE))))
+def test_equal_shares(tmp_path, name, layout):
+    threads, options = layout
     size, *arguments = SHARED[name]
     check_same_bits(tmp_path, threads, size, BUILD / "workloads" / name, *arguments, options=options)
 
