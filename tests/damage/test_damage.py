@@ -338,14 +338,15 @@ def test_an_empty_argument_beside_options_ends_the_command(command, tmp_path):
 READ_IN_CPP = (("trace_damage_test",), ("trace_order_test", "damaged*"), ("platform_file_test", "a damaged platform*"))
 
 
-@pytest.mark.parametrize(("least", "is_long"), [(20_000, False), pytest.param(1_000_000, True, marks=pytest.mark.long)])
-def test_a_million_damaged_traces_orders_and_platforms_are_read_or_refused(least, is_long):
+@pytest.mark.long
+def test_a_million_damaged_traces_orders_and_platforms_are_read_or_refused():
+    """ctest has these campaigns at a fiftieth of their length."""
     seen = 0
     for program, *cases in READ_IN_CPP:
         command = [str(BUILD / "tests" / program), *cases]
-        environment = os.environ | {"SDSM_LONG": str(int(is_long))}
+        environment = os.environ | {"SDSM_LONG": "1"}
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=20_000)
         assert done.returncode == 0, done.stdout[-3000:]
         seen += sum(int(refused) + int(read) for refused, read in re.findall(r"(\d+) refused, (\d+) read", done.stdout))
     print(f"{seen} damaged files")
-    assert seen >= least
+    assert seen >= 1_000_000

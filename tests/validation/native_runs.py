@@ -126,11 +126,12 @@ class MarkedRun:
     def wait_for(self, condition, what: str):
         """Until condition() is true, or the run has ended. Returns its value."""
         until = time.monotonic() + HANGS_S
-        while time.monotonic() < until:
+        while (begun := time.monotonic()) < until:
             value = condition()
             if value or self.process.poll() is not None:
                 return value
-            time.sleep(0.001)
+            # What takes long leaves as much time to the run.
+            time.sleep(max(0.001, time.monotonic() - begun))
         raise AssertionError(f"{what} did not happen within {HANGS_S} s")
 
     def end(self) -> int:

@@ -111,7 +111,7 @@ def test_each_pair_of_options_is_played_or_refused_by_name(folder, command, prot
         ("--placement anywhere", "as-asked, round-robin, block, first-touch"),
     ],
 )
-def test_unknown_names_are_told_what_there_is(folder, command, given, there_is):
+def test_unknown_names_are_refused_with_what_there_is(folder, command, given, there_is):
     done = said(folder, command, "scash", (given,))
     assert done.returncode == 2
     assert there_is in done.stderr and len(done.stderr.splitlines()) == 1

@@ -38,7 +38,7 @@ def run_of(output: str) -> epcc.Run:
     return only
 
 
-def test_it_prints_what_version_2_prints_for_ten_directives_and_whose_suite_it_is():
+def test_it_prints_what_version_2_prints_for_ten_directives():
     output = run(PROGRAM, "--samples", 4, "--repetitions", 4).stdout
     table = run_of(output)
     assert (table.version, table.threads, table.is_fortran, table.is_own) == ("2.0", 2, False, True)
@@ -78,7 +78,7 @@ def test_the_other_groups_print_a_block_for_each_size(group, options, expected):
     assert references == (2 if group == "flush" else 1)
 
 
-def test_on_the_cluster_what_a_clause_copies_and_a_schedule_shares_costs_its_pages():
+def test_copies_and_shared_schedules_cost_their_pages_on_the_cluster():
     def overheads(*options: object) -> dict[str, float]:
         trace = traced(2, PROGRAM, "--samples", 2, "--repetitions", 4, "--delay", 10, *options)
         cluster = ("--platform", ROOT / "platforms" / "p3-score.xml", "-n", 2, "-q", "--compute-factor", 1e-6)
@@ -121,7 +121,7 @@ def test_a_reduction_is_recognised_and_costs_omnis_steps_where_asked(tmp_path):
     assert "reductions" not in simulated("atomic", "omni", 4)[0]
 
 
-def test_an_update_that_another_nodes_comes_before_is_done_again_in_simulation_and_run(tmp_path):
+def test_an_update_that_comes_second_is_done_again_simulated_and_run(tmp_path):
     repetitions = 48
     program = (PROGRAM, "--directive", "atomic", "--samples", 2, "--repetitions", repetitions)
     simulate = (SIMULATE, traced(4, *program), "--platform", ROOT / "platforms" / "p3-score.xml", "-n", 4, "-q", "--json", "-")

@@ -82,7 +82,7 @@ def test_misuse_ends_with_one_line(tmp_path, misuse):
         assert message in errors
 
 
-def test_a_member_that_ends_the_program_before_it_comes_to_the_gang_is_no_misuse():
+def test_a_member_may_end_the_program_before_the_gang_begins():
     assert said(MISUSE, "exit") == (3, "")
     assert said(BUILD / "sdsm-run", "-q", "-n", 4, "--", MISUSE, "exit") == (1, "sdsm: the program ended with status 3\n")
 

@@ -1,4 +1,4 @@
-"""What a program and the commands get from the shell: a limit that is too low is told as that limit, in one line."""
+"""What a program and the commands get from the shell: a limit that is too low is reported as that limit, in one line."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def call(folder: Path, command: str, program: Path, limits: dict[int, int] | Non
 
 
 @pytest.mark.parametrize(("full", "remedy"), [(0, "ulimit -s"), (1, "OMP_STACKSIZE")])
-def test_a_full_stack_is_told_with_its_size_and_what_makes_it_larger(tmp_path, full, remedy):
+def test_a_full_stack_is_reported_with_its_size_and_the_remedy(tmp_path, full, remedy):
     done = call(tmp_path, "sdsm-trace", ASKED / f"recursion_{full}")
     assert done.returncode == 1
     assert done.stderr.startswith(f"sdsm: the stack of thread {full} is full (") and done.stderr.count("\n") == 1
@@ -37,13 +37,13 @@ def test_the_least_stack_is_enough_for_the_commands(tmp_path, command):
 
 @pytest.mark.parametrize("gigabytes", [1, 4, 20, 80])
 @pytest.mark.parametrize("command", ["sdsm-run", "sdsm-trace"])
-def test_too_little_address_space_is_told_as_that(tmp_path, command, gigabytes):
+def test_too_little_address_space_is_reported_as_that(tmp_path, command, gigabytes):
     done = call(tmp_path, command, ASKED / "one_region", {resource.RLIMIT_AS: gigabytes << 30})
     if done.returncode != 0:
         assert done.returncode == 1 and done.stderr.count("\n") == 1, done.stderr
         assert "ulimit -v" in done.stderr and "ulimit -u" not in done.stderr
 
 
-def test_a_program_that_closes_the_tracers_file_is_told_of_closed_files(tmp_path):
+def test_closing_the_tracers_file_is_reported_as_a_closed_file(tmp_path):
     done = call(tmp_path, "sdsm-trace", ASKED / "closes_files")
     assert done.returncode == 1 and "closed files that it did not open" in done.stderr

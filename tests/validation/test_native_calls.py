@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.traces import shared
 from tests.validation.native_runs import ASKED, BUILD
 
 SOURCE = BUILD.parent
 RUN = (BUILD / "sdsm-run", "-q", "-n", 2, "--")
-COMPANIONS = (BUILD / "sdsm-run", "-q", "--nodes", 2, "--threads-per-node", 2, "--")
+LOCAL_PEERS = (BUILD / "sdsm-run", "-q", "--nodes", 2, "--threads-per-node", 2, "--")
 TRACE = (BUILD / "sdsm-trace", "-q", "-n", 2, "--passes", 2, "-o", "out.trace", "--")
-COMMANDS = pytest.mark.parametrize("command", [RUN, COMPANIONS, TRACE], ids=["run", "companions", "trace"])
+COMMANDS = pytest.mark.parametrize("command", [RUN, LOCAL_PEERS, TRACE], ids=["run", "local peers", "trace"])
 RUN_TIMES = ("libsdsm-run.so", "libsdsm-trace.so")
 TABLE = (SOURCE / "native/program/system_calls.def").read_text()
 
@@ -69,21 +70,30 @@ def test_no_run_time_brings_the_cpp_library_into_a_program(run_time):
     assert "libc.so" in told and "libstdc++" not in told
 
 
+def built_with_functions_of_the_c_librarys_names(place: str) -> Path:
+    """The folder of a program with them, or of one whose library has them. Each ends the process that calls it."""
+    names = {name for run_time in RUN_TIMES for name in symbols(run_time, "--undefined-only")}
+    names |= set(re.findall(r"(?:CALL|FUNCTION)\((\w+),", TABLE)) | {"usleep", "sched_yield", "clock_gettime", "fwrite"}
+    names = {name for name in names if not re.match(RESERVED, name)}
+    assert {"connect", "send", "bind", "read", "write", "poll", "socket", "link", "open", "usleep"} <= names
+    functions = "".join(f"int {name}() {{ __builtin_trap(); }}\n" for name in sorted(names))
+
+    def build(folder: Path) -> None:
+        folder.mkdir()
+        if place == "library":
+            compiled(folder, "names.so", functions, "-fno-builtin", "-shared", "-fPIC", "-Wl,-soname,names.so")
+            compiled(folder, "main", NAMES_MAIN, "./names.so", "-Wl,--no-as-needed,-rpath,$ORIGIN")
+        else:
+            compiled(folder, "main", functions + NAMES_MAIN, "-fno-builtin", "-rdynamic")
+
+    return shared(f"functions of the C library's names in a {place}", build)
+
+
 @COMMANDS
 @pytest.mark.parametrize("place", ["program", "library"])
 def test_a_program_may_have_functions_of_the_c_librarys_names(tmp_path, place, command):
-    """Each ends the process that calls it."""
-    names = {name for run_time in RUN_TIMES for name in symbols(run_time, "--undefined-only")}
-    names |= set(re.findall(r"(?:CALL|FUNCTION)\((\w+),", TABLE)) | {"usleep", "sched_yield", "clock_gettime", "fwrite"}
-    names = sorted(name for name in names if not re.match(RESERVED, name))
-    assert {"connect", "send", "bind", "read", "write", "poll", "socket", "link", "open", "usleep"} <= {*names}
-    functions = "".join(f"int {name}() {{ __builtin_trap(); }}\n" for name in names)
-    if place == "library":
-        compiled(tmp_path, "names.so", functions, "-fno-builtin", "-shared", "-fPIC")
-        compiled(tmp_path, "main", NAMES_MAIN, tmp_path / "names.so", "-Wl,--no-as-needed")
-    else:
-        compiled(tmp_path, "main", functions + NAMES_MAIN, "-fno-builtin", "-rdynamic")
-    assert done(tmp_path, command, "./main").stdout == "1.24975e+07 100\n"
+    main = built_with_functions_of_the_c_librarys_names(place) / "main"
+    assert done(tmp_path, command, main).stdout == "1.24975e+07 100\n"
 
 
 @pytest.mark.parametrize("run_time", RUN_TIMES)
@@ -128,28 +138,37 @@ def test_every_call_of_the_kernel_is_in_the_table():
     assert set(rows.values()) == {"served", "plain", "own", "refused", "given"}
 
 
-@COMMANDS
-def test_no_call_fails_for_shared_memory_and_others_end_by_name(tmp_path, command):
+def calls_to_end(calls: dict[str, int], rows: dict[str, str], step: int) -> list[str]:
+    """Names of those that end the program, each step-th of either kind."""
+    return [name for kind in ("refused", "given") for name in [n for n in rows if rows[n] == kind and n in calls][::step]]
+
+
+@pytest.mark.parametrize(
+    ("command", "step"),
+    [(RUN, 1), (LOCAL_PEERS, 10), (TRACE, 10), *(pytest.param(one, 1, marks=pytest.mark.long) for one in (LOCAL_PEERS, TRACE))],
+    ids=["run", "local peers", "trace", "all, local peers", "all, trace"],
+)
+def test_no_call_fails_for_shared_memory_and_others_end_by_name(tmp_path, command, step):
     calls, rows = kernels_calls(), table_rows()
     served = [calls[name] for name, kind in rows.items() if kind == "served" and name in calls.keys() - NOT_CALLED]
     assert len(served) > 150
     assert done(tmp_path, command, ASKED / "every_call", *served).stdout == "0 fail\n"
-    for name in [name for name, kind in rows.items() if kind in ("refused", "given") and name in calls]:
+    for name in calls_to_end(calls, rows, step):
         assert f"syscall(SYS_{name}, ...)" in done(tmp_path, command, ASKED / "every_call", calls[name], status=1).stderr
 
 
 #: Arguments of a program, and what it prints.
 PRINTED = {
-    "a library's one function at start, and what comes before all constructors, run once": (("init",), "1"),
-    "a program may have a malloc of its own, which the C library calls, too": (("own_malloc",), "499500"),
+    "a library's initial functions run once": (("init",), "1"),
+    "a program may have a malloc of its own": (("own_malloc",), "499500"),
     # An address of the program's own stands for the function, which is not the program's.
     "a program may take the address of malloc": (("address_of_malloc",), "0 wrong"),
     "a thread may sleep for a time in memory that another wrote": (("shared_times",), "0 0 0"),
     "a futex waits until its limit and is requeued": (("futexes",), "0 wrong"),
     # The tracer's signals, by which it lets other threads go on, ended nearly every wait of 20 ms with EINTR.
-    "a wait ends by its limit and by no signal of the run-time's": (("limited_waits",), "0 wrong"),
+    "a wait ends by its limit, not by the run-time's signals": (("limited_waits",), "0 wrong"),
     "a wait in a program with a handler ends by its limit": (("limited_waits", "handler"), "0 wrong"),
-    "a signal ends a wait, and its handler is what the program has set": (("handlers",), "0 wrong"),
+    "a signal ends a wait, and calls the program's handler": (("handlers",), "0 wrong"),
     "the limit of tasks' priorities is what the environment says": (("priority",), "7"),
 }
 
@@ -162,16 +181,16 @@ def test_a_program_of_calls_prints_what_it_should(tmp_path, monkeypatch, name, c
     assert done(tmp_path, command, ASKED / program, *arguments).stdout == f"{expected}\n"
 
 
-@pytest.mark.parametrize("command", [RUN, COMPANIONS], ids=["run", "companions"])
-def test_a_futex_without_a_limit_from_now_ends_now_and_then_for_its_caller_to_look(tmp_path, command):
+@pytest.mark.parametrize("command", [RUN, LOCAL_PEERS], ids=["run", "local peers"])
+def test_a_futex_without_a_limit_ends_now_and_then_for_re_checks(tmp_path, command):
     """A semaphore of the C++ library waits for its value to change from one that it has again: nobody wakes it then (one
     of 150 runs of queues.cpp). And nobody wakes who waits for a small variable, if a copy of their number is older."""
     assert done(tmp_path, command, ASKED / "early_futex").stdout == "0 0\n"
 
 
-@pytest.mark.parametrize("threads", [(RUN, 3), (COMPANIONS, 4), (TRACE, 3)], ids=["run", "companions", "trace"])
-def test_a_futex_lasts_as_long_as_its_limit_and_no_wake_is_lost(tmp_path, threads):
-    """A wait that looks again every 5 ms lost wakes in between: 11 of 100, and lasted 2 to 10 times its limit."""
+@pytest.mark.parametrize("threads", [(RUN, 3), (LOCAL_PEERS, 4), (TRACE, 3)], ids=["run", "local peers", "trace"])
+def test_a_futex_lasts_until_its_limit_and_loses_no_wake(tmp_path, threads):
+    """A wait that re-checks every 5 ms lost wakes in between: 11 of 100, and lasted 2 to 10 times its limit."""
     options, number = threads
     command = tuple(number if before == "-n" else word for before, word in zip(("", *options), options, strict=False))
     assert done(tmp_path, command, ASKED / "futex_times").stdout == "0 wrong, 0 lost, 0 overlooked, in time\n"

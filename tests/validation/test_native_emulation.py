@@ -131,7 +131,7 @@ def test_another_program_than_the_traced_one_ends_the_run(trace):
 
 
 @pytest.mark.parametrize("nodes", [2, 4])
-def test_tries_of_an_update_by_compare_and_exchange_are_one_operation_of_the_trace(nodes):
+def test_retries_of_a_compare_and_exchange_are_one_traced_operation(nodes):
     """How often one tries depends on who comes when."""
     program = (BUILD / "tests" / "traced" / "updates", "without-lock")
     options = ("--emulate", PLATFORM, "--trace", traced(nodes, *program), "--compute-factor", 20)
@@ -139,7 +139,7 @@ def test_tries_of_an_update_by_compare_and_exchange_are_one_operation_of_the_tra
     assert done.returncode == 0, done.stderr
 
 
-def test_readings_of_the_clock_in_a_row_are_as_many_events_as_in_the_trace():
+def test_readings_of_the_clock_in_a_row_are_all_events():
     program = (BUILD / "tests" / "traced" / "clock_reader", "row")
     options = ("--trace", traced(2, *program), "--compute-factor", 1)
     done = run("run", "--quiet", "-n", 2, "--emulate", PLATFORM, *options, "--", *program)

@@ -56,7 +56,7 @@ def test_so_it_does_under_the_compilers_run_time(how, thread):
 LAYOUTS = [("-n", 3), ("--nodes", 2, "--threads-per-node", 2), ("--nodes", 3, "--protocol", "jiajia"), ("--nodes", 3, *hosts(3))]
 
 
-@pytest.mark.parametrize("layout", LAYOUTS, ids=["nodes", "companions", "jiajia", "hosts"])
+@pytest.mark.parametrize("layout", LAYOUTS, ids=["nodes", "local peers", "jiajia", "hosts"])
 def test_what_any_thread_leaves_for_the_end_happens_before_what_main_left(tmp_path, layout):
     """Each thread's own functions in their order; those of different threads one after the other."""
     with MarkedRun("-q", *layout, "--", ASKED / "left_behind", tmp_path / "file") as run:
@@ -69,7 +69,7 @@ def test_what_any_thread_leaves_for_the_end_happens_before_what_main_left(tmp_pa
 
 
 @pytest.mark.parametrize(("how", "status"), [("returns", 0), ("exit", 3), ("_exit", 4)])
-def test_an_exit_function_of_another_thread_sees_what_main_left_has_its_stack_and_may_end_the_program(how, status):
+def test_another_threads_exit_function_sees_mains_stack_and_may_end_the_program(how, status):
     for layout in (("-n", 3), ("--nodes", 2, "--threads-per-node", 2)):
         with MarkedRun("-q", *layout, "--", ASKED / "ends_at_exit", how) as run:
             assert run.end() == (1 if status else 0), run.errors
@@ -135,28 +135,27 @@ def is_predicted(*program: object) -> bool:
     return "makespan" in done.stdout
 
 
-@pytest.mark.parametrize("thread", [0, 1, 2])
-@pytest.mark.parametrize("how", ["exit", "quick_exit", "_exit", "computing", "locked"])
+@pytest.mark.parametrize(("how", "thread"), thinned(3, ("exit", "quick_exit", "_exit", "computing", "locked"), (0, 1, 2)))
 def test_what_ends_inside_a_region_is_predicted_up_to_there(how, thread):
     assert is_predicted(PROGRAM, how, thread, 0)
 
 
 @pytest.mark.parametrize("thread", [0, 1, 2])
-def test_nobody_waits_in_a_simulation_for_a_region_that_a_thread_has_left_by_exit(thread):
+def test_no_simulation_waits_for_a_thread_that_left_by_exit(thread):
     """If the first ends it, the others have yet to begin; if the last does, they have done their part."""
     assert is_predicted(ASKED / "leaves", thread)
 
 
 @pytest.mark.parametrize("how", ["holding", "outside", "nested", "ordered", "condition", "semaphores"])
 def test_what_ends_while_others_want_locks_is_predicted_up_to_there(how):
-    """Some wait for a lock, or are about to, some amid an interval, and some have been told to look at it again. In a
+    """Some wait for a lock, or are about to, some amid an interval, and some re-check it. In a
     simulation the thread that ends the program may get a lock before others that had it first."""
     for who in range(3):
         assert is_predicted(ASKED / "amid_locks", how, who)
 
 
 @pytest.mark.parametrize("how", ["met", "behind", "critical"])
-def test_a_prediction_lasts_until_a_thread_has_ended_the_program_inside_a_region(tmp_path, how):
+def test_a_prediction_ends_where_a_thread_exits_inside_a_region(tmp_path, how):
     """What others would do behind that is not in it, nor does that thread send anything home."""
     trace, result = tmp_path / "p.trace", tmp_path / "p.json"
     words = [BUILD / "sdsm-trace", "-q", "-n", "3", "-o", trace, "--", ASKED / "ends_first", how]

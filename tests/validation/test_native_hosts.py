@@ -37,7 +37,7 @@ def run_on_hosts(count: int, nodes: int, threads_per_node: int, *program: object
 @pytest.mark.parametrize(
     ("impl", "count", "nodes", "threads_per_node"), [(1, 2, 2, 1), (4, 3, 3, 1), (1, 2, 2, 2), (4, 2, 4, 1)]
 )
-def test_laplace_ends_with_the_bits_with_which_it_ends_under_the_compilers_run_time(
+def test_laplace_ends_with_the_same_bits_as_under_libgomp(
     tmp_path, impl, count, nodes, threads_per_node
 ):
     program = laplace(impl, 64, 100, "--hot", "top,left")
@@ -67,7 +67,7 @@ def test_litmus_programs_show_no_forbidden_outcome():
     assert len(run_on_hosts(3, 3, 1, MEMORY_PROGRAMS / "litmus").splitlines()) >= 14
 
 
-def test_each_host_is_reached_at_its_own_address_only_and_nobody_listens_during_the_run():
+def test_each_host_is_reached_at_its_own_address_only():
     program = laplace(1, 512, 1_000_000)
     with MarkedRun("--quiet", *hosts(3), "--", *program) as run:
         run.wait_for(lambda: run.output, "the program's first line")
@@ -81,7 +81,7 @@ def test_each_host_is_reached_at_its_own_address_only_and_nobody_listens_during_
         assert run.one_error().startswith("sdsm: interrupted by signal 15")
 
 
-def test_the_secret_is_on_no_command_line_and_the_agents_get_nothing_else_from_this_machine(tmp_path):
+def test_the_secret_is_on_no_command_line_and_agents_get_nothing_else(tmp_path):
     log = tmp_path / "log"
     script = tmp_path / "launcher"
     script.write_text(f'echo "$@" >> {log}; env -i SDSM_TEST_MARK="$SDSM_TEST_MARK" "$@"\n')
@@ -96,7 +96,7 @@ def test_the_secret_is_on_no_command_line_and_the_agents_get_nothing_else_from_t
     assert "LD_PRELOAD" not in printed
 
 
-def test_the_folder_of_the_command_is_the_programs_and_has_to_be_on_each_host(tmp_path):
+def test_the_commands_folder_is_the_programs_on_each_host(tmp_path):
     program = laplace(4, 32, 10, "--output", "grid")
     folder = tmp_path / "here"
     folder.mkdir()
@@ -110,7 +110,7 @@ def test_the_folder_of_the_command_is_the_programs_and_has_to_be_on_each_host(tm
         assert f"host z: the folder {folder} cannot be entered" in run.errors
 
 
-def test_a_folder_that_is_full_on_a_host_ends_the_program_as_anywhere(tmp_path):
+def test_a_full_folder_on_a_host_ends_the_program(tmp_path):
     with MarkedRun("--quiet", *hosts(2), "--", *laplace(4, 32, 10, "--output", "/dev/full")) as run:
         assert run.end() == 1
         assert "/dev/full" in run.errors

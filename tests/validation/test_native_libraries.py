@@ -33,7 +33,7 @@ def lines(folder: Path, command: tuple, *program: object) -> list[str]:
 
 #: By whatever commands and programs, and arguments and what each prints.
 PRINTED = {
-    "OpenMP in a constructor has one thread and knows how many there will be": (
+    "OpenMP in a constructor has one thread and knows the maximum": (
         (RUN, TRACE), ("constructor",), ["4 4 1 50"] * 2),
     # The library that uses it is not the program's own, but one that its library needs.
     "a program whose libraries alone use OpenMP": ((RUN, TRACE, ORDINARY), ("serial",), ["333283335000 2999750005000"]),
@@ -44,7 +44,7 @@ PRINTED = {
         (RUN, TRACE), ("loads_waiting", ASKED / "waits_library.so"), ["end"]),
     "the static data of a program's libraries is shared, unoptimised": ((RUN, SHARED, TRACE), ("static_data_O0",), ["0 0 4"]),
     "the static data of a program's libraries is shared, optimised": ((RUN, SHARED, TRACE), ("static_data_O2",), ["0 0 4"]),
-    # Records of another byte order, with longer marks, told by the compiler's code at the begin of main.
+    # Records of another byte order, with longer marks, set by the compiler's code at the begin of main.
     "every thread has the arguments and options of Fortran's main": (
         (ORDINARY, RUN, SHARED, TRACE), ("settings", "one", "two"), [" 2 one    16777216"] * 4),
     # getopt sorts the array, strtok divides the text.
@@ -52,7 +52,7 @@ PRINTED = {
         (ORDINARY, RUN, SHARED, TRACE), ("arguments", "a,b", "-v"), ["4 of 4"]),
     # They wait in the C library. Its holder goes on at atomic operations, where else others would have their turn: each
     # of which would then take as long as it takes to interrupt one that does nothing, minutes in all.
-    "a trace goes on where threads wait for a lock of a library's own": (
+    "a trace goes on where threads wait for a library's lock": (
         (TRACE,), ("loading_often", ASKED / "locking.so"), ["8000 7999"]),
 }  # fmt: skip
 
@@ -103,7 +103,7 @@ def test_a_program_with_many_libraries(tmp_path):
         assert lines(tmp_path, command, "./main") == [str(2 * sum(range(count)))]
 
 
-def test_what_the_c_library_loads_for_itself_is_no_library_of_the_program(tmp_path):
+def test_what_the_c_library_loads_is_no_library_of_the_program(tmp_path):
     """By iconv, say: nobody can link that to the program, as a note advised."""
     for command in (RUN, TRACE):
         done = subprocess.run([*map(str, command), ASKED / "iconv"], cwd=tmp_path, capture_output=True, text=True, timeout=600)
@@ -129,7 +129,7 @@ def test_threads_that_seed_themselves_get_the_same_random_numbers_everywhere(tmp
         assert lines(tmp_path, command, ASKED / "seeded") == alone
 
 
-def test_folder_mask_and_locale_that_main_sets_hold_for_all_threads_from_the_next_region_on(tmp_path):
+def test_folder_mask_and_locale_of_main_hold_for_all_threads(tmp_path):
     (tmp_path / "inside").mkdir()
     for command in (RUN, SHARED):
         assert lines(tmp_path, ("env", "-u", "LC_ALL", *command), ASKED / "state") == ["4 of 4"] * 3
@@ -173,7 +173,7 @@ def without_executable_stacks() -> None:
 
 
 @COMMANDS
-def test_where_stacks_cannot_be_executable_only_programs_that_have_code_there_are_refused(tmp_path, command):
+def test_without_executable_stacks_only_programs_with_code_there_are_refused(tmp_path, command):
     assert lines(tmp_path, command, ASKED / "nested_function") == ["20"]
     limited = {"cwd": tmp_path, "capture_output": True, "text": True, "timeout": 120, "preexec_fn": without_executable_stacks}
     done = subprocess.run([str(word) for word in (*command, ASKED / "silent_stack")], **limited)

@@ -27,7 +27,7 @@ def test_the_address_is_named_and_the_likely_reason(what, said):
         assert run.errors.count("\n") == 1
 
 
-@pytest.mark.parametrize("layout", [("-n", 2), ("--nodes", 1, "--threads-per-node", 2)], ids=["nodes", "companions"])
+@pytest.mark.parametrize("layout", [("-n", 2), ("--nodes", 1, "--threads-per-node", 2)], ids=["nodes", "local peers"])
 def test_another_process_never_takes_the_c_librarys_memory_for_its_own(layout):
     """Each has opened a folder: at one address, the second thread would read its own."""
     with MarkedRun("-q", *layout, "--", ASKED / "folders") as run:
@@ -48,7 +48,7 @@ def test_a_handler_that_wants_one_fault_gets_one():
         assert run.errors.startswith("told\nsdsm: process 1 on node 1 ended the run: the program touched address")
 
 
-def test_constants_between_variables_are_told_with_a_remedy():
+def test_constants_between_variables_are_reported_with_a_remedy():
     with MarkedRun("-q", "-n", 2, "--", ASKED / "apart") as run:
         assert run.end() == 1
         assert "a segment that is not writable lies between those of its variables" in run.errors, run.errors
@@ -65,7 +65,7 @@ def test_a_prediction_says_how_much_memory_it_leaves_out(tmp_path):
     assert left_out in ended.stderr
 
 
-def test_what_is_unmapped_beyond_all_mappings_takes_no_small_block_and_no_time(tmp_path):
+def test_unmapping_beyond_all_mappings_takes_no_block_and_no_time(tmp_path):
     for command in ((BUILD / "sdsm-run", "-q", "-n", "2"), (BUILD / "sdsm-trace", "-q", "-n", "2", "-o", tmp_path / "t.trace")):
         subprocess.run([*command, "--", ASKED / "unmaps"], check=True, timeout=600)
 
@@ -94,7 +94,7 @@ def test_fortrans_internal_io_takes_as_long_as_without_sdsm(tmp_path, command):
 
 
 @pytest.mark.parametrize("command", ["sdsm-run", "sdsm-trace"])
-def test_an_allocator_that_nobody_would_keep_to_is_none_and_a_note_says_so(tmp_path, command):
+def test_an_allocator_that_cannot_be_kept_is_none_with_a_note(tmp_path, command):
     options = ("--passes", "1", "-o", tmp_path / "a.trace") if command == "sdsm-trace" else ()
     words = [BUILD / command, "-q", *options, "-n", "2", "--", ASKED / "pool"]
     done = subprocess.run(words, capture_output=True, text=True)
@@ -118,7 +118,7 @@ def test_functions_of_the_c_library_answer_as_it_does():
         assert (run.end(), run.errors) == (0, "")
 
 
-def test_a_signal_whose_handler_another_thread_set_ends_the_run_and_says_so():
+def test_a_signal_whose_handler_another_thread_set_ends_the_run():
     command = [BUILD / "sdsm-run", "--quiet", "-n", "2", "--", ASKED / "handler"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 1
@@ -134,13 +134,13 @@ def notes_of(folder, *program: object) -> list[str]:
 @pytest.mark.parametrize(
     ("arguments", "said"), [((), "rand gives each thread the same numbers"), (("s",), None), (("i",), None), (("e",), "what a thread sets by setenv holds")]
 )
-def test_what_each_process_has_of_its_own_is_told_where_it_comes_out_differently(tmp_path, arguments, said):
+def test_what_differs_between_processes_is_reported_where_it_is_used(tmp_path, arguments, said):
     notes = notes_of(tmp_path, ASKED / "numbers", *arguments)
     assert (len(notes) == 1 and said in notes[0] and "What is not shared" in notes[0]) if said else notes == []
 
 
 @pytest.mark.parametrize(("how", "is_told"), [("initial", True), ("each", False)])
-def test_a_unit_that_another_thread_opened_is_told_of(tmp_path, how, is_told):
+def test_a_unit_that_another_thread_opened_is_reported(tmp_path, how, is_told):
     if shutil.which("gfortran") is None:
         pytest.skip("no gfortran")
     notes = notes_of(tmp_path, ASKED / "units", how)

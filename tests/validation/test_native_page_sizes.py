@@ -149,16 +149,17 @@ def test_many_random_programs_are_right(seed, nodes, threads_per_node, size, opt
     check_random_programs(seed + nodes, nodes, threads_per_node, size, options)
 
 
-@pytest.mark.parametrize("size", ["8KiB", "64KiB"])
-@pytest.mark.parametrize(("nodes", "threads_per_node"), [(2, 1), (4, 1), (2, 2)])
-@pytest.mark.parametrize(
-    "program", ["straddling globals", "litmus 40", "flag_litmus 8", "late_diffs", "flags_on_stacks", "operations_elsewhere",
-                "placed_again", "kernel_buffers"]
+OF_MEMORY = (
+    *("straddling globals", "litmus 40", "flag_litmus 8", "late_diffs", "flags_on_stacks", "operations_elsewhere"),
+    *("placed_again", "kernel_buffers"),
 )
-def test_memory_stays_a_memory(program, nodes, threads_per_node, size):
+
+
+@pytest.mark.parametrize(("program", "layout", "size"), thinned(2, OF_MEMORY, ((2, 1), (4, 1), (2, 2)), ("8KiB", "64KiB")))
+def test_memory_stays_a_memory(program, layout, size):
     name, *arguments = program.split()
     options = ("--page-size", size)
-    done = on_cluster(nodes, threads_per_node, "as-asked", "unix", MEMORY_PROGRAMS / name, *arguments, options=options)
+    done = on_cluster(*layout, "as-asked", "unix", MEMORY_PROGRAMS / name, *arguments, options=options)
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
 
 

@@ -51,7 +51,7 @@ def test_they_come_while_a_thread_waits_and_in_exit_functions(what, status, outp
         assert run.errors == errors + f"sdsm: the program ended with status {status}\n"
 
 
-def test_a_handler_that_takes_a_lock_while_its_thread_waits_is_told_so():
+def test_a_handler_that_locks_while_its_thread_waits_ends_the_run():
     with MarkedRun("-q", "-n", 2, "--", ASKED / "waiting", "lock") as run:
         assert run.end() == 1
         assert "a handler of a signal takes a lock or comes to a barrier while its thread waits for one" in run.errors
@@ -71,14 +71,14 @@ def test_a_handler_posts_the_semaphore_that_its_thread_waits_for(threads):
         assert (run.end(), run.errors) == (0, "")
 
 
-def test_under_jiajia_a_handler_that_posts_while_its_thread_waits_ends_the_run_with_the_remedy():
+def test_under_jiajia_a_handler_that_posts_while_waiting_names_the_remedy():
     with MarkedRun("-q", "-n", 2, "--protocol", "jiajia", "--", ASKED / "posting") as run:
         assert run.end() == 1
         assert "a handler of a signal gives back a lock or a semaphore while its thread waits for one" in run.errors
         assert "give --protocol scash" in run.errors
 
 
-def test_under_jiajia_a_loop_that_waits_amid_other_work_is_told_of():
+def test_under_jiajia_a_loop_that_waits_amid_work_is_reported():
     """Its turns differ, and it calls the library. What it looks at has been changed, and JIAJIA hands nothing on."""
     with MarkedRun("-q", "-n", 2, "--", ASKED / "waits_amid_work") as run:
         assert (run.end(), run.errors) == (0, "")
@@ -89,7 +89,7 @@ def test_under_jiajia_a_loop_that_waits_amid_other_work_is_told_of():
 
 @pytest.mark.parametrize("command", ["run", "trace"])
 @pytest.mark.parametrize("what", ["file", "early", "late"])
-def test_a_handler_of_sigsegv_is_called_or_the_run_ends_and_says_why(tmp_path, command, what):
+def test_a_handler_of_sigsegv_is_called_or_the_run_says_why(tmp_path, command, what):
     options = ["--passes", "1", "-o", tmp_path / "p.trace"] if command == "trace" else []
     words = [BUILD / f"sdsm-{command}", "-q", "-n", "2", *options, "--", ASKED / "guarded", what]
     done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=600, check=False)
@@ -100,8 +100,9 @@ def test_a_handler_of_sigsegv_is_called_or_the_run_ends_and_says_why(tmp_path, c
         assert "takes away its right to shared memory (mprotect) and has a handler of SIGSEGV" in done.stderr
 
 
-def test_a_wait_that_allocates_in_the_c_library_goes_on():
-    for _ in range(8):
+@pytest.mark.parametrize("runs", [3, pytest.param(8, marks=pytest.mark.long)])
+def test_a_wait_that_allocates_in_the_c_library_goes_on(runs):
+    for _ in range(runs):
         with MarkedRun("-q", "-n", 2, "--timeout", 10, "--", ASKED / "allocates", environment={"MALLOC_PERTURB_": "1"}) as run:
             assert (run.end(), run.errors) == (0, "")
 

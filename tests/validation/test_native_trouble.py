@@ -132,7 +132,7 @@ def test_a_stopped_node_ends_the_run_after_the_time_out(cluster):
         check_death(run, r"process \d on node \d.* has not answered for 3 s. Is it stopped")
 
 
-def test_a_node_that_is_stopped_for_less_than_the_time_out_is_waited_for():
+def test_a_node_that_stops_for_less_than_the_time_out_is_awaited():
     program = (*laplace(4, 64, 6000), "--output", "/dev/null")
     with MarkedRun("-q", *NO_TIME_OUT, "--nodes", 2, *hosts(2), "--", *program) as run:
         run.wait_for(lambda: run.output, "the program's first line")
@@ -204,7 +204,7 @@ def test_strangers_at_every_port_disturb_nobody(cluster):
     assert strangers.visits >= 20
 
 
-def test_strangers_who_fill_the_launchers_port_while_a_host_is_slow_keep_it_not_out(tmp_path):
+def test_strangers_who_fill_the_launchers_port_do_not_keep_hosts_out(tmp_path):
     script = tmp_path / "launcher"
     script.write_text('sleep 1; exec "$@"\n')
     with MarkedRun("-q", "--hosts", "a,b", "--launcher", f"sh {script}", "--", *laplace(4, 64, 20)) as run:
@@ -253,7 +253,7 @@ ON_HOSTS = (*hosts(2), "--export", "FAIL_CALL")
         (f"mprotect {ENOMEM} 100", ("-n", 3), r"process \d on node \d ended the run: .*vm.max_map_count=\d+"),
     ],
 )
-def test_a_refused_call_is_told_with_its_remedy(call, options, pattern):
+def test_a_refused_call_is_reported_with_its_remedy(call, options, pattern):
     assert re.search(pattern, refused(call, *options))
 
 
@@ -265,7 +265,7 @@ def test_a_refused_call_is_told_with_its_remedy(call, options, pattern):
         (resource.RLIMIT_NOFILE, 100, r"a process could not be given its files .*ulimit -n"),
     ],
 )
-def test_a_limit_of_the_shell_is_told_with_its_remedy(limit, value, pattern):
+def test_a_limit_of_the_shell_is_reported_with_its_remedy(limit, value, pattern):
     program = laplace(4, 64, 20)
     with MarkedRun("-q", "-n", 2, "--", *program, preparation=lambda: resource.setrlimit(limit, (value, value))) as run:
         assert run.end() == 1
@@ -290,7 +290,7 @@ def test_more_pages_apart_than_the_kernel_has_mappings_are_no_trouble():
         assert run.output == "0 wrong\n"
 
 
-def test_a_missing_host_is_told_soon():
+def test_a_missing_host_is_reported_soon():
     with MarkedRun("-q", "--hosts", "a,b", "--launcher", "false {host}", "--", *laplace(4, 64, 10)) as run:
         assert run.end() == 1
         assert "host a cannot be used: `false a` ended with status 1" in run.one_error()
@@ -306,7 +306,7 @@ def test_the_first_process_of_a_node_may_be_the_last_to_begin():
 
 @pytest.mark.parametrize("cluster", [("--nodes", 3), ("--nodes", 3, *hosts(3), "--export", "LATE_RELEASES")])
 @pytest.mark.parametrize("milliseconds", ["0", "20"])
-def test_a_lock_that_was_given_back_is_free_even_if_its_manager_hears_of_that_late(milliseconds, cluster):
+def test_a_lock_given_back_is_free_even_if_its_manager_learns_late(milliseconds, cluster):
     late = {} if milliseconds == "0" else {"LATE_RELEASES": milliseconds, "LD_PRELOAD": str(FAILING_CALLS)}
     with MarkedRun("-q", *cluster, "--", MEMORY_PROGRAMS / "try_locks", 30, environment=late) as run:
         assert run.end() == 0, run.errors

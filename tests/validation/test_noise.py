@@ -8,15 +8,19 @@ from pathlib import Path
 
 import pytest
 
+from tests.validation.native_runs import thinned
+
 ROOT = Path(__file__).resolve().parents[2]
 TRACES = ROOT / "tests" / "workloads" / "trace" / "format_1"
 PLATFORMS = {"scash": "p3-score.xml", "home-open": "p3-score.xml", "jiajia": "p3-jiajia.xml"}
 
 
-@pytest.mark.parametrize("protocol", PLATFORMS)
-@pytest.mark.parametrize("trace", ["fft", "laplace", "locks", "sections"])
-@pytest.mark.parametrize(("deviation", "duration"), [("0.2", "100ms"), ("0.9", "1ms")])
-def test_every_thread_accounts_for_the_whole_time(protocol, trace, deviation, duration, tmp_path):
+@pytest.mark.parametrize(
+    ("protocol", "trace", "noise"),
+    thinned(2, PLATFORMS, ("fft", "laplace", "locks", "sections"), (("0.2", "100ms"), ("0.9", "1ms"))),
+)
+def test_every_thread_accounts_for_the_whole_time(protocol, trace, noise):
+    deviation, duration = noise
     nodes = {"fft": "4", "laplace": "4", "locks": "3", "sections": "3"}[trace]
     for seed in range(1, 7):
         command = [ROOT / "build" / "sdsm-simulate", TRACES / f"{trace}.trace", "--platform", ROOT / "platforms" / PLATFORMS[protocol]]

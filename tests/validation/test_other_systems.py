@@ -28,7 +28,7 @@ def passed(*command: object, **environment: str) -> str:
 
 
 @pytest.mark.parametrize("arguments", [("11",), ("--jobs", "0"), ("--jobs",), ("--bogus",)])
-def test_a_slip_of_the_command_line_is_told_with_status_2(arguments):
+def test_a_slip_of_the_command_line_is_reported_with_status_2(arguments):
     ended = call(SCRIPT, *arguments)
     assert (ended.returncode, ended.stdout) == (2, "")
     assert ended.stderr.startswith("sdsm: ") and "--help" in ended.stderr
@@ -42,7 +42,7 @@ def test_a_slip_of_the_command_line_is_told_with_status_2(arguments):
         ("apt-get", "exit 0", "apt knows no mirror of Debian"),
     ],
 )
-def test_where_no_root_can_be_made_the_reason_is_told_with_status_77(tmp_path, tool, says, why):
+def test_where_no_root_can_be_made_the_status_is_77(tmp_path, tool, says, why):
     for name, text in {"id": "echo 0", "debootstrap": "exit 1", "unshare": "exit 0", tool: says}.items():
         (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
         (tmp_path / name).chmod(0o755)

@@ -113,7 +113,7 @@ def environment() -> dict[str, str]:
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if any(b.info in ("sh", "python") for b in blocks(page))])
-def test_the_commands_that_a_page_shows_end_well_and_print_what_it_shows(page: str, desk: Path):
+def test_a_pages_commands_end_well_and_print_what_it_shows(page: str, desk: Path):
     printed = ""
     for block in blocks(page):
         if block.info == "text output":
@@ -260,7 +260,7 @@ def test_the_files_that_pages_and_comments_cite_are_in_the_repository():
     assert not found, "\n".join(found)
 
 
-def test_the_way_through_the_code_names_files_with_the_functions_that_it_says():
+def test_the_way_through_the_code_names_existing_files_and_functions():
     page = (ROOT / "docs" / "ARCHITECTURE.md").read_text()
     steps = re.findall(r"^\| \d+ \| `([^`]+)` \| `(?:(\w+)::)?(\w+)\(\)` \|", page, re.MULTILINE)
     assert len(steps) >= 10

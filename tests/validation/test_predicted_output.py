@@ -42,7 +42,7 @@ def simulate(trace: Path, *options: object, status: int = 0, **more) -> subproce
     return done
 
 
-def test_the_clock_of_a_traced_program_shows_the_readings_that_it_is_given_and_goes_on_from_the_last(tmp_path):
+def test_a_traced_programs_clock_shows_given_readings_and_goes_on(tmp_path):
     readings = tmp_path / "readings.csv"
     lines = ["thread,reading,clock,time_s", "0,0,omp_get_wtime,1.000000000000", "1,0,omp_get_wtime,1.250000000499"]
     readings.write_text("\n".join([*lines, ""]))
@@ -72,7 +72,7 @@ def test_what_a_program_prints_is_what_the_clock_shows_on_the_cluster(tmp_path):
     assert times[0, 1] - times[0, 0] > 1e-6 * (8 + 661 + 587 + 661 + 661)
 
 
-def test_a_program_that_chooses_its_repetitions_by_its_clock_is_run_until_it_does_what_is_predicted(tmp_path):
+def test_repetitions_chosen_by_the_clock_are_run_until_they_are_as_predicted(tmp_path):
     trace = trace_of(tmp_path, CLOCK_READER, "rounds")
     done = simulate(trace, "--output", tmp_path / "out")
     # Fork, barrier and join take 2 ms there.
@@ -91,7 +91,7 @@ def test_the_readings_beside_an_output_are_those_that_it_was_written_by(tmp_path
     assert printed == pytest.approx([float(row["time_s"]) for row in rows], abs=1.1e-9)
 
 
-def test_the_speed_that_scales_computing_is_of_the_trace_whose_computing_it_is(tmp_path):
+def test_the_speed_that_scales_computing_is_the_traces_own(tmp_path):
     for arguments, is_anew in ((("rounds",), True), ((), False)):
         trace = trace_of(tmp_path, CLOCK_READER, *arguments)
         done = sdsm("simulate", trace, *CLUSTER, "--from-host-speed", "--output", tmp_path / "out", "--json", tmp_path / "result.json")
@@ -105,7 +105,7 @@ def test_the_speed_that_scales_computing_is_of_the_trace_whose_computing_it_is(t
         assert told in note and f"computing takes {options['compute_factor']:.4g} times" in note
 
 
-def test_a_suite_that_chooses_its_delay_and_its_repetitions_by_its_clock_prints_a_table_that_is_read(tmp_path):
+def test_a_suite_that_chooses_delays_by_its_clock_prints_a_readable_table(tmp_path):
     """As EPCC's original: the clock decides in the delay, in the reference and in each directive, one behind another."""
     trace = trace_of(tmp_path, TRACED / "suite_by_clock", 300)
     printed, result = tmp_path / "suite.out", tmp_path / "result.json"
@@ -124,7 +124,7 @@ def test_a_suite_that_chooses_its_delay_and_its_repetitions_by_its_clock_prints_
     assert 661 < rows["BARRIER"] < 2 * 661
 
 
-def test_a_program_that_changes_what_it_does_in_every_round_is_refused_and_the_decision_named(tmp_path):
+def test_a_program_that_changes_in_every_round_is_refused_with_the_decision(tmp_path):
     trace = trace_of(tmp_path, CLOCK_READER, "chain")
     scratch = tmp_path / "scratch"
     scratch.mkdir()
@@ -188,7 +188,7 @@ CLOCKS: dict[str, list[tuple[str, float, bool]]] = {
 
 
 @pytest.mark.parametrize("name", CLOCKS)
-def test_every_clock_shows_what_is_predicted_in_c_in_cxx_and_in_fortran(tmp_path, name):
+def test_every_clock_shows_the_prediction_in_c_cxx_and_fortran(tmp_path, name):
     program = TRACED / name
     if name == "clocks_fortran" and not program.exists():
         pytest.skip("there is no Fortran compiler")
@@ -212,7 +212,7 @@ def test_every_clock_shows_what_is_predicted_in_c_in_cxx_and_in_fortran(tmp_path
     assert readings[len(clocks) // 2][1] - readings[0][1] > 3 * 661e-6
 
 
-def test_a_program_timed_by_another_clock_has_a_measured_region_which_a_seed_does_not_widen(tmp_path):
+def test_a_seed_does_not_widen_a_region_measured_by_another_clock(tmp_path):
     trace = trace_of(tmp_path, CLOCKS_C, "once")
     assert simulate(trace, "--output", tmp_path / "out", "--json", tmp_path / "result.json").stderr == ""
     begin, end = (float(line) for line in (tmp_path / "out").read_text().split())
@@ -247,7 +247,7 @@ def test_a_clock_that_no_prediction_answers_is_named(tmp_path):
     assert "the program has rdtsc: what it prints" in simulate(tmp_path / "a.trace", "--output", "-").stderr
 
 
-def test_whose_clock_a_traced_program_reads_is_told_once_and_only_of_programs_that_read_it(tmp_path):
+def test_the_clock_of_a_traced_program_is_named_once_if_read(tmp_path):
     for program, times in ((CLOCK_READER, 1), (TRACED / "critical", 0)):
         done = sdsm("trace", "--passes", 1, "-n", 2, "-o", tmp_path / "a.trace", "--", program)
         assert done.returncode == 0, done.stderr

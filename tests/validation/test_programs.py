@@ -1,4 +1,4 @@
-"""Whole programs in the style of the NAS kernels, mini-apps, graph and task suites (tests/native/programs-whole): each
+"""Whole programs in the style of the NAS kernels, mini-apps and task suites (tests/native/programs-whole): each
 checks itself and ends with 0, unmodified, under libgomp, `sdsm trace` and `sdsm run`, in every layout."""
 
 from __future__ import annotations
@@ -12,12 +12,6 @@ import pytest
 from tests.validation.native_runs import BUILD
 from tests.validation.whole_programs import ARGUMENTS, PROGRAMS
 
-#: Of each language and kind, short ones.
-SAMPLE = (
-    *("clover.f90", "lagrange.cpp", "lu_doacross.c", "md.f90", "monitors.cpp", "monte_carlo.cpp", "nas_is.c"),
-    *("ocean.f90", "photons.f90", "queues.cpp", "radix_scan.c", "sort_tasks.c", "sparse_lu.c", "tables.c", "tiles.c"),
-    "wavefront.cpp",
-)
 LAYOUTS = ((1, 1), (2, 1), (3, 1), (4, 1), (8, 1), (2, 2))
 REPEATS = 20
 
@@ -48,8 +42,8 @@ def trace(folder: Path, program: str, threads: int, passes: int) -> None:
     verify(folder, program, BUILD / "sdsm-trace", *options, "--")
 
 
-@pytest.mark.parametrize("program", SAMPLE)
-def test_a_sample_verifies(tmp_path, program):
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_every_program_verifies(tmp_path, program):
     trace(tmp_path, program, 3, 1)
     for nodes, threads_per_node in ((3, 1), (2, 2)):
         run_on(tmp_path, program, nodes, threads_per_node)
@@ -65,7 +59,7 @@ def test_every_program_verifies_everywhere(tmp_path, program):
         run_on(tmp_path, program, nodes, threads_per_node)
 
 
-def test_the_initial_thread_uses_atomics_before_its_companions_serve():
+def test_the_initial_thread_uses_atomics_before_other_processes_serve():
     program = (BUILD / "tests" / "constructs" / "cpp", "atomics_before_regions")
     layout = ("--nodes", "2", "--threads-per-node", "2")
     for _ in range(8):

@@ -39,19 +39,19 @@ def said(folder: Path, command: str, program: str, *arguments: str) -> str:
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
-def test_a_refused_program_is_told_by_name(tmp_path, program):
+def test_a_refused_program_is_reported_by_name(tmp_path, program):
     _, message, run_only = head(program)
     for command in ("sdsm-run",) if run_only else ("sdsm-run", "sdsm-trace"):
         assert message in said(tmp_path, command, program.stem)
 
 
-def test_the_table_has_a_row_for_each_program_and_a_program_for_each_row():
+def test_the_table_and_the_programs_name_each_other():
     entry_points = {"acc_*", "GOACC_*", "GOMP_*", "omp_*"}
     assert table() == {head(program)[0] for program in PROGRAMS} | entry_points
 
 
 @pytest.mark.parametrize(("command", "each"), [("sdsm-run", 4), ("sdsm-trace", 1)])
-def test_missing_entry_points_are_told_by_name(tmp_path, command, each):
+def test_missing_entry_points_are_reported_by_name(tmp_path, command, each):
     """Both have them of one table, so a run, which takes longer to start, need not meet every one."""
     of_openacc = [name for name in MISSING if "acc_" in name or name.startswith("GOACC_")]
     others = [name for name in MISSING if name not in of_openacc]
@@ -70,13 +70,13 @@ def test_a_note_says_where_one_thread_runs_all_tasks(tmp_path, command, program,
 
 
 @pytest.mark.parametrize("command", ["sdsm-run", "sdsm-trace"])
-@pytest.mark.parametrize("asked, told", [("true", 1), ("false", 0)])
-def test_who_asks_for_cancellation_is_told_once_that_nothing_is_cancelled(tmp_path, command, asked, told):
+@pytest.mark.parametrize("asked, answers", [("true", 1), ("false", 0)])
+def test_asking_for_cancellation_is_answered_once_that_nothing_is_cancelled(tmp_path, command, asked, answers):
     options = ["-o", tmp_path / "p.trace", "--passes", "1"] if command == "sdsm-trace" else []
     words = [BUILD / command, "-n", "4", *options, "--", BUILD / "tests/constructs/c", "cancel"]
     environment = os.environ | {"OMP_CANCELLATION": asked}
     done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=600, check=True, env=environment)
-    assert done.stderr.count("nothing is cancelled here") == told
+    assert done.stderr.count("nothing is cancelled here") == answers
 
 
 def test_a_program_with_transactions_is_refused_before_it_starts(tmp_path):

@@ -33,7 +33,7 @@ def test_the_trace_names_static_arrays():
     assert sum("libarrays.so" in line[-1] for line in regions) == 2
 
 
-def test_a_program_without_symbols_is_told_of(tmp_path):
+def test_a_program_without_symbols_is_reported(tmp_path):
     for command in (
         ("sdsm-run", "-n", 2, "--placement", "block", "--"),
         ("sdsm-trace", "-n", 2, "-o", tmp_path / "t", "--"),

@@ -11,7 +11,6 @@ SOURCE = Path(__file__).resolve().parents[2]
 #: Arguments with which a program is short.
 ARGUMENTS = {
     "lu_flags.c": (24, 6, 1),
-    "mesh_locks.c": (12,),
     "nas_is.c": (16384, 512, 3),
 }
 PROGRAMS = sorted(

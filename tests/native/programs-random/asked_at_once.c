@@ -1,16 +1,16 @@
-/* Two threads of a node look at two pages of another thread's stack at the same time. The first page leaves its home,
+/* Two threads of a node read two pages of another thread's stack at the same time. The first page leaves its home,
  * and comes late; meanwhile it changes there back to what the node had in an earlier copy, and the second page is
- * stored to. Who sees that sees the first page as it was then. Thread 1 stops processes, so that this happens. The
- * sleeps only make it likely that things happen in the order of the numbers. For 2 nodes of 2 processes. */
+ * stored to. Who sees that store sees the first page as it was then. Thread 1 stops processes, so that this happens.
+ * The sleeps only make it likely that things happen in the order of the numbers. For 2 nodes of 2 processes. */
 #include <omp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "sdsm/placement.h"
-#include "sleep_unheard.h"
+#include "sleep_unnoticed.h"
 
-enum { home = 0, stops = 1, waits = 2, looks = 3, threads = 4 };
+enum { home = 0, stops = 1, waits = 2, reads = 3, threads = 4 };
 
 static volatile int begins;
 static int operated;
@@ -32,32 +32,32 @@ static int meet(void) {
   switch (own) {
     case home:
       *x = 1; /* 0 */
-      sleep_unheard(3);
+      sleep_unnoticed(3);
       *x = 0; /* 3 */
-      sleep_unheard(6);
+      sleep_unnoticed(6);
       *x = 1; /* 9 */
       *y = 1;
       break;
     case stops:
-      sleep_unheard(4);
+      sleep_unnoticed(4);
       kill(of_home, SIGSTOP); /* 4 */
-      sleep_unheard(2);
+      sleep_unnoticed(2);
       kill(of_waiting, SIGSTOP); /* 6 */
-      sleep_unheard(1);
+      sleep_unnoticed(1);
       kill(of_home, SIGCONT); /* 7 */
-      sleep_unheard(5);
+      sleep_unnoticed(5);
       kill(of_waiting, SIGCONT); /* 12 */
       break;
     case waits:
-      sleep_unheard(5);
+      sleep_unnoticed(5);
       (void)*x; /* 5 */
       break;
-    case looks:
-      sleep_unheard(1);
+    case reads:
+      sleep_unnoticed(1);
       (void)*x; /* 1: the earlier copy */
-      sleep_unheard(1);
+      sleep_unnoticed(1);
       __atomic_fetch_add(&operated, 1, __ATOMIC_SEQ_CST); /* 2: behind which it is gone */
-      sleep_unheard(9);
+      sleep_unnoticed(9);
       is_older = *y == 1 && *x == 0; /* 11 */
       break;
     default: break;

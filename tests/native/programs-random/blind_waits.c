@@ -1,6 +1,6 @@
 /* Usage: blind_waits calls|deadline|deadline-by-calls|histogram|turns|sleeps|pauses|double|float|long-double|
- * integer|twelfth. Threads wait for a plain store in loops of which neither the code nor the registers tell: they call
- * a function for each look, look at a clock, count in an array, give up after so many turns, sleep, back off by more
+ * integer|twelfth. Threads wait for a plain store in loops that neither the code nor the registers show: they call
+ * a function for each poll, read a clock, count in an array, stop after so many turns, sleep, back off by more
  * and more pauses. They have an older copy of the flag's page and of what it hands on. Prints "0 older, 0 late" and
  * ends with status 0, or how many, and 1. */
 #define _POSIX_C_SOURCE 200809L
@@ -18,12 +18,12 @@ static volatile float* const float_flag = (volatile float*)&flag[16];
 static volatile long double* const long_double_flag = (volatile long double*)&flag[32];
 static long counted[threads_at_most][512] __attribute__((aligned(4096)));
 
-static int look(const int* where) {
+static int load(const int* where) {
   return __atomic_load_n(where, __ATOMIC_ACQUIRE);
 }
 static __attribute__((noinline)) int is_at(const int* where, int round) {
   __asm__ volatile("");
-  return look(where) == round;
+  return load(where) == round;
 }
 static int is_over(struct timespec begun) {
   const long most_seconds = 100;
@@ -46,7 +46,7 @@ static int pause_by_chance(unsigned* seed) {
   return 1;
 }
 
-/* Whether it gave up. */
+/* Whether it stopped waiting. */
 static int wait_for(int round, const char* how, long* counts) {
   const struct timespec shortly = {0, 1000000};
   struct timespec begun;
@@ -55,15 +55,15 @@ static int wait_for(int round, const char* how, long* counts) {
   if (strcmp(how, "calls") == 0) {
     while (!is_at(&flag[0], round)) turn = turn * 3 + 1;
   } else if (strcmp(how, "deadline") == 0) {
-    while (look(&flag[0]) != round)
+    while (load(&flag[0]) != round)
       if (is_over(begun)) return 1;
   } else if (strcmp(how, "deadline-by-calls") == 0) {
     while (!is_at(&flag[0], round))
       if (is_over(begun)) return 1;
   } else if (strcmp(how, "histogram") == 0) {
-    while (look(&flag[0]) != round) ++counts[++turn & 511];
+    while (load(&flag[0]) != round) ++counts[++turn & 511];
   } else if (strcmp(how, "turns") == 0) {
-    while (look(&flag[0]) != round)
+    while (load(&flag[0]) != round)
       if (++turn > 100000000000) return 1;
   } else if (strcmp(how, "pauses") == 0) {
     for (int pauses = 1; !is_at(&flag[0], round); pauses = pauses < 1000 ? 2 * pauses : pauses)
@@ -91,7 +91,7 @@ int main(int argc, char** argv) {
 #pragma omp parallel reduction(+ : older, late)
   for (int round = 1; round <= rounds; ++round) {
     const int me = omp_get_thread_num();
-    if (data[0] != round - 1 || look(&flag[0]) != round - 1) ++older;
+    if (data[0] != round - 1 || load(&flag[0]) != round - 1) ++older;
 #pragma omp barrier
     if (me == 0) {
       /* Until the others wait; nothing of this is an operation that orders memory. */

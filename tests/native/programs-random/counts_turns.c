@@ -10,23 +10,23 @@ static int flag[page_words] __attribute__((aligned(4096)));
 static long turns[threads_at_most][page_words] __attribute__((aligned(4096)));
 
 /* Without a call in unoptimised code. */
-static inline __attribute__((always_inline)) int look(const int* where) {
+static inline __attribute__((always_inline)) int load(const int* where) {
   return __atomic_load_n(where, __ATOMIC_ACQUIRE);
 }
 
 static void wait_for(int round, char how, long* count) {
   long n = 0;
   if (how == 'p') {
-    while (look(&flag[0]) != round) ++n;
+    while (load(&flag[0]) != round) ++n;
   } else if (how == 'b') {
-    while (look(&flag[0]) != round) {
+    while (load(&flag[0]) != round) {
       for (int k = 0; k < 1 << (n & 7); ++k) __builtin_ia32_pause();
       ++n;
     }
   } else if (how == 'i') {
-    while (look(&flag[0]) != round) ++*count;
+    while (load(&flag[0]) != round) ++*count;
   } else {
-    while (look(&flag[0]) != round)
+    while (load(&flag[0]) != round)
       if (++n > 100000) n = 0;
   }
   *count += n;
@@ -37,7 +37,7 @@ static int by_flag(char how) {
 #pragma omp parallel reduction(+ : older)
   for (int round = 1; round <= rounds; ++round) {
     const int me = omp_get_thread_num();
-    if (data[0] != round - 1 || look(&flag[0]) != round - 1) ++older;
+    if (data[0] != round - 1 || load(&flag[0]) != round - 1) ++older;
 #pragma omp barrier
     if (me == 0) {
       /* Until the others wait; nothing of this is an operation that orders memory. */

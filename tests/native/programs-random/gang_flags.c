@@ -1,17 +1,16 @@
 /* A thread stores beside a flag, to many pages, to a variable and to the flag, and comes to its gang's barrier, which
  * sends all that home in this order. A thread of another gang that begins to wait for the flag meanwhile finds the
- * variable as it is, though it has older copies of both. It stops its process until the barrier begins. For 4 nodes of
- * 1 process. */
+ * variable as it is, though it has older copies of both. It stops its process until the barrier begins. The sleeps only
+ * make it likely that things happen in this order. For 4 nodes of 1 process. */
 #include <omp.h>
 #include <signal.h>
 #include <stdio.h>
-#include <sys/syscall.h>
 #include <sys/types.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "sdsm/divide.h"
 #include "sdsm/placement.h"
+#include "sleep_unnoticed.h"
 
 enum {
   threads = 4,
@@ -25,13 +24,6 @@ enum {
 
 static pid_t processes[threads];
 
-/* They only make it likely that things happen in this order. The run-time hears of the C library's sleeps. */
-static void sleep_unheard(long ms) {
-  const struct timespec time = {0, ms * 1000000};
-  long result = SYS_nanosleep;
-  __asm__ volatile("syscall" : "+a"(result) : "D"(&time), "S"(0L) : "rcx", "r11", "memory");
-}
-
 static int meet(volatile int* page) {
   const int own = omp_get_thread_num();
   volatile int* const flag = page;                       /* at process 0 */
@@ -42,12 +34,12 @@ static int meet(volatile int* page) {
     for (int i = threads; i < pages; i += threads) page[i * ints] = 1;
     *value = 42;
     flag[0] = 1;
-    sleep_unheard(first_ms);
+    sleep_unnoticed_ms(first_ms);
     kill(processes[waits], SIGCONT);
   } else if (own == waits) {
     const int before = flag[0] + *value;
     kill(getpid(), SIGSTOP);
-    sleep_unheard(shortly_ms);
+    sleep_unnoticed_ms(shortly_ms);
     while (flag[0] == 0) {
     }
     is_older = before == 0 && *value != 42;

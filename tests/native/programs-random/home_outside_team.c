@@ -1,24 +1,17 @@
-/* A page's home is outside of the team, its companion in it. At the team's barrier the home goes on knowing which node
- * may write the page; the companion, whose node had to give it up since the barrier before, must ask before it reads.
+/* A page's home is outside of the team, a local peer in it. At the team's barrier the home goes on knowing which node
+ * may write the page; the peer, whose node had to give up its right since the barrier before, must ask before it reads.
  * The sleep makes it likely that thread 0 takes the page from thread 2 within one interval. For 2 nodes of 2 processes
  * (the page is thread 3's). */
 #include <omp.h>
 #include <stdio.h>
-#include <sys/syscall.h>
 #include <time.h>
 
 #include "sdsm/placement.h"
+#include "sleep_unnoticed.h"
 
-enum { home = 3, companion = 2, patience_s = 2, ints = SDSM_PAGE_BYTES / sizeof(int) };
+enum { home = 3, peer = 2, patience_s = 2, ints = SDSM_PAGE_BYTES / sizeof(int) };
 
 static volatile int begins;
-
-/* The run-time hears of the C library's sleeps. */
-static void sleep_unheard(void) {
-  const struct timespec time = {patience_s, 0};
-  long result = SYS_nanosleep;
-  __asm__ volatile("syscall" : "+a"(result) : "D"(&time), "S"(0L) : "rcx", "r11", "memory");
-}
 
 static time_t time_in_s(void) {
   struct timespec now;
@@ -38,17 +31,17 @@ int main(void) {
 #pragma omp parallel num_threads(3)
   {
     const int own = omp_get_thread_num();
-    if (own == companion) page[1] = 1;
+    if (own == peer) page[1] = 1;
     if (own == 0) {
-      sleep_unheard();
+      sleep_unnoticed_ms(1000 * patience_s);
       page[2] = 1;
     }
 #pragma omp barrier
     if (own == 0) {
       page[0] = 1;
-      sleep_unheard(); /* at a barrier it might send the change home */
+      sleep_unnoticed_ms(1000 * patience_s); /* at a barrier it might send the change home */
     }
-    if (own == companion) {
+    if (own == peer) {
       const time_t begun = time_in_s();
       while (page[0] != 1 && time_in_s() - begun < patience_s) {
       }

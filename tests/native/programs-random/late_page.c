@@ -1,6 +1,7 @@
-/* A page comes while flag mode begins: one process of a node is in it, the other one is not yet. Nothing that is
- * written to the page then may be lost. Threads 3 and 4 stop their processes, so that thread 2 asks for the page before
- * flag mode begins, gets it in between, and writes on when all are in it. For 3 nodes of 2 processes. */
+/* A page comes while single-writer mode begins: one process of a node is in it, the other one is not yet. Nothing that
+ * is written to the page then may be lost. Threads 3 and 4 stop their processes, so that thread 2 asks for the page
+ * before single-writer mode begins, gets it in between, and writes on when all are in it. For 3 nodes of 2 processes.
+ */
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>

@@ -88,7 +88,7 @@ static int message_passing(int round, int thread, int team) {
     write_under(&locks[0], flag, round + 1);
     return 0;
   }
-  for (int look = 0; thread == 1 && look < 4; ++look) {
+  for (int poll = 0; thread == 1 && poll < 4; ++poll) {
     if (read_under(&locks[0], flag) == round + 1) return *data == round + 1 ? 1 : 2;
   }
   return 0;
@@ -268,7 +268,7 @@ static int bytes_under_locks(int round, int thread, int team) {
   return wrong > 0;
 }
 
-/* 0 writes data and tells 1 under one lock; 1 tells 2 under another; 2 sees the data. 3: 2 was told, but does not. */
+/* 0 writes data and a flag for 1 under one lock; 1 sets 2's under another; 2 sees the data. 3: 2 saw the flag alone. */
 static int chain(int round, int thread, int team) {
   volatile int* data = variable(round, 0);
   (void)team;
@@ -280,7 +280,7 @@ static int chain(int round, int thread, int team) {
     return 0;
   }
   const int is_last = thread == 2;
-  for (int look = 0; look < 4; ++look) {
+  for (int poll = 0; poll < 4; ++poll) {
     if (read_under(&locks[thread - 1], variable(round, thread)) != round + 1) continue;
     if (is_last) return *data == round + 1 ? 2 : 3;
     write_under(&locks[1], variable(round, 2), round + 1);

@@ -443,8 +443,8 @@ static void release(volatile void* place, unsigned bytes, uint64_t value, uint64
   }
 }
 
-void tell(struct signal* signal, volatile void* place, unsigned bytes, uint64_t value, unsigned next,
-          uint64_t variant) {
+void announce(struct signal* signal, volatile void* place, unsigned bytes, uint64_t value, unsigned next,
+              uint64_t variant) {
   switch (signal->kind) {
     case by_addition: fetch_and(place, bytes, op_add, 1, variant); break;
     case by_exchange:

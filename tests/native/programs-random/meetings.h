@@ -103,7 +103,7 @@ uint64_t load(volatile void* place, unsigned bytes, uint64_t variant);
 /* Adds `low` and `high` to the two halves of 16 bytes at once. */
 void update_wide(volatile unsigned __int128* place, uint64_t low, uint64_t high, uint64_t variant);
 
-/* A number that grows, told by one thread to another; what went before is there when it is seen. */
+/* A number that grows, sent by one thread to another; what went before is there when it is seen. */
 enum signal_kind {
   by_exchange, /* one operation on both sides */
   by_addition,
@@ -129,7 +129,8 @@ enum ingredient ingredient_of_signal(enum signal_kind kind);
 void make_signal(struct signal* signal, enum signal_kind kind);
 /* The number is in `bytes` at `place`. */
 void await(struct signal* signal, volatile void* place, unsigned bytes, uint64_t value, unsigned self);
-void tell(struct signal* signal, volatile void* place, unsigned bytes, uint64_t value, unsigned next, uint64_t variant);
+void announce(struct signal* signal, volatile void* place, unsigned bytes, uint64_t value, unsigned next,
+              uint64_t variant);
 
 /* What is done once. */
 enum { once_kinds = 4 };

@@ -1,4 +1,4 @@
-/* A thread looks once at a page of its own that it has open, and that another one has long changed by an atomic
+/* A thread reads once a page of its own that it has open, and that another one has long changed by an atomic
  * operation. It has an older copy of what the other one stored before. Prints how often that was older. For 2 nodes of
  * 1 process. */
 #include <omp.h>
@@ -16,8 +16,8 @@ static void work(int turns) {
 int main(void) {
   /* In turn at home with thread 0 and thread 1. */
   volatile int* const pages = sdsm_galloc(2 * rounds * SDSM_PAGE_BYTES, sdsm_round_robin);
-  int older = 0, looked = 0;
-#pragma omp parallel reduction(+ : older, looked)
+  int older = 0, found = 0;
+#pragma omp parallel reduction(+ : older, found)
   for (int round = 0; round < rounds; ++round) {
     volatile int* const flag = pages + (size_t)2 * round * page;
     volatile int* const data = flag + page;
@@ -26,7 +26,7 @@ int main(void) {
       const int is_early = *flag == 0 && *data == 0;
       work(10000000);
       if (is_early && *flag == 1) {
-        ++looked;
+        ++found;
         older += *data == 0;
       }
     } else if (omp_get_thread_num() == 1) {
@@ -36,6 +36,6 @@ int main(void) {
     }
   }
   printf("%d older\n", older);
-  if (looked == 0) fprintf(stderr, "no operation was between the looks\n");
-  return older != 0 || looked == 0;
+  if (found == 0) fprintf(stderr, "no operation was between the reads\n");
+  return older != 0 || found == 0;
 }

@@ -384,7 +384,7 @@ static enum signal_kind kind_of_signal(unsigned chain) {
   return by_exchange;
 }
 
-/* The first one is wide: what the others ought to be is told by it. What is loaded plainly is not in the stack of who
+/* The first one is wide: what the others ought to be follows from it. What is loaded plainly is not in the stack of who
  * loads it, where sdsm run does not see the load. */
 static int may_guard(const struct model* m, const struct phase* phase, unsigned group, unsigned i, unsigned cell) {
   if (m->is_guarded[cell] || !is_there(m, phase, cell)) return 0;
@@ -799,8 +799,8 @@ static void take_turn(const struct model* m, const struct phase* phase, unsigned
   if (is_last && signals[chain].kind == by_semaphores) {
     write_cell(m, cell, low_bytes(m->value[cell] + turn + 1, bytes));
   } else {
-    tell(&signals[chain], place_of(m, cell), bytes, low_bytes(m->value[cell] + turn + 1, bytes), next,
-         phase->number + turn);
+    announce(&signals[chain], place_of(m, cell), bytes, low_bytes(m->value[cell] + turn + 1, bytes), next,
+             phase->number + turn);
   }
 }
 /* Rounds in ascending order, and chains in each: so somebody can always go on. */
@@ -885,7 +885,7 @@ static int may_be(const struct model* m, const struct phase* phase, unsigned i, 
   }
   return !is_stored && found == m->value[m->group[group_of_atomics][i]];
 }
-static void settle(const struct model* m, const struct phase* phase) {
+static void finish(const struct model* m, const struct phase* phase) {
   doing = "what atomics left";
   const unsigned exchanged_cell = m->group[group_of_atomics][exchange_cell];
   const unsigned bytes = m->cell[exchanged_cell].bytes;
@@ -1090,7 +1090,7 @@ static void run_phase(unsigned number) {
   }
   act_for_others(own, &phase);
   if (has(atomics)) {
-    if ((unsigned)omp_get_thread_num() == number % phase.team) settle(own, &phase);
+    if ((unsigned)omp_get_thread_num() == number % phase.team) finish(own, &phase);
 #pragma omp barrier
   }
   end_phase(own, &phase);
@@ -1142,7 +1142,7 @@ static void run_region(unsigned first_phase, unsigned end) {
       if (end == wanted.phases) {
         const struct phase last = phase_of(end - 1);
         check_everything(m, &last);
-        // The stacks that others look at end with the region.
+        // The stacks that others read end with the region.
 #pragma omp barrier
       }
     }
@@ -1198,7 +1198,7 @@ static void run_program(void) {
     begin_phase(m, &serial);
     act(m, &serial, 0, 1);
     act_for_others(m, &serial);
-    if (has(atomics)) settle(m, &serial);
+    if (has(atomics)) finish(m, &serial);
     end_phase(m, &serial);
   }
 

@@ -1,6 +1,6 @@
 /* What a lock hands on. Each of 20 rounds: the second thread reads an old value on a page that is at home at the first
  * thread; the first one writes it, the named way; then a critical section of the first and, known by a counter, a later
- * one of the second come one after the other; the second looks again. Prints how often it saw the new value.
+ * one of the second come one after the other; the second reads again. Prints how often it saw the new value.
  *
  * scopes before|inside     the value is written before the first thread's critical section, or in it */
 #include <omp.h>

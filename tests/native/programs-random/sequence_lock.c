@@ -1,9 +1,9 @@
-/* A sequence lock by plain loads and stores alone. Its readers wait for nobody: they look once and go on. Says "whole"
- * if no reader took values of different updates for one. */
+/* A sequence lock by plain loads and stores alone. Its readers wait for nobody: they read once and go on. Prints
+ * "whole" if no reader took values of different updates for one. */
 #include <omp.h>
 #include <stdio.h>
 
-enum { page_words = 4096 / sizeof(long), updates = 300, most_looks = 50000000 };
+enum { page_words = 4096 / sizeof(long), updates = 300, most_reads = 50000000 };
 static unsigned sequence[1024] __attribute__((aligned(4096)));
 static long data[3 * page_words] __attribute__((aligned(4096)));
 
@@ -21,7 +21,7 @@ int main(void) {
     for (int number = 1; number <= updates; ++number) update(number);
   } else {
     long last = 0;
-    for (long k = 0; last < updates && k < most_looks; ++k) {
+    for (long k = 0; last < updates && k < most_reads; ++k) {
       const unsigned before = __atomic_load_n(&sequence[0], __ATOMIC_ACQUIRE);
       const long a = __atomic_load_n(&data[0], __ATOMIC_ACQUIRE);
       const long b = __atomic_load_n(&data[page_words], __ATOMIC_ACQUIRE);

@@ -1,20 +1,21 @@
-/* A thread stores x, and then y, here or there on threads' stacks; another one sees the new y and then looks at x.
- * Prints how often x was older. Stacks are open to their threads, so what is stored there nobody hears of.
+/* A thread stores x, and then y, here or there on threads' stacks; another one sees the new y and then reads x.
+ * Prints how often x was older. Stacks are open to their threads, so nobody is notified of what is stored there.
  *
  *   stack_order CASE ROUNDS
  *
  *   fetched       x on thread 0's stack, y on another page of it, which thread 1 fetches when y is there
- *   third         the same with y on thread 2's stack, which thread 0 tells
+ *   third         the same with y on thread 2's stack, which thread 0 signals
  *   own           thread 1 stores x on thread 0's stack, y on its own
- *   own-atomic    the same; thread 0 looks at y by an atomic operation
+ *   own-atomic    the same; thread 0 reads y by an atomic operation
  *   operated      y is stored by an atomic operation at its home, on a page that nobody else has asked for
  *   behind        thread 1 stores x on thread 0's stack, then y by an atomic operation, at home with thread 0
  *   two-atomic    thread 2 stores x on thread 1's stack, y on thread 0's; each round ends with an atomic operation
  *   two-pages     the same with x on another page of thread 0's stack, of which thread 2 has a copy first
  *   two-plain     two-atomic without, from a page that it has opened before anybody waits
- *   encoded       thread 2 stores x and y on one page of thread 0's stack, x first; its companion takes a lock
- * meanwhile companions    threads 2 and 3 begin to write stacks of 0 and 1; 2 stores x on one, 3 sees it and stores y
- * on the other */
+ *   encoded       thread 2 stores x and y on one page of thread 0's stack, x first; its local peer takes a
+ *                 lock meanwhile
+ *   local-peers   threads 2 and 3 begin to write stacks of 0 and 1; 2 stores x on one, 3 sees it and
+ *                 stores y on the other */
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +28,7 @@ enum { page = 1024 }; /* integers of one */
 
 static const char* what;
 static int rounds;
-static volatile int ready ALONE, seen ALONE, told ALONE, stop ALONE;
+static volatile int ready ALONE, seen ALONE, flag ALONE, stop ALONE;
 static int done ALONE;
 static volatile int* volatile place[4] ALONE; /* of threads' stacks */
 
@@ -49,9 +50,9 @@ static void work(int turns) {
   }
 }
 
-/* Thread 1 has a copy of x's page and looks at y when it is there already. Page 0 of `from` has x. */
-static int looks_late(int self, volatile int* from, volatile int* y_of_round, int step) {
-  const int teller = is("third") ? 2 : 0;
+/* Thread 1 has a copy of x's page and reads y when it is there already. Page 0 of `from` has x. */
+static int reads_late(int self, volatile int* from, volatile int* y_of_round, int step) {
+  const int signals = is("third") ? 2 : 0;
   int older = 0;
   for (int round = 1; round <= rounds; ++round) {
     volatile int* const y = y_of_round + (size_t)round * step;
@@ -61,11 +62,11 @@ static int looks_late(int self, volatile int* from, volatile int* y_of_round, in
       if (is("operated")) {
         __atomic_exchange_n(y, round, __ATOMIC_SEQ_CST);
       } else {
-        set(teller == 0 ? y : &told, round);
+        set(signals == 0 ? y : &flag, round);
       }
       await(&seen, round);
-    } else if (self == 2 && teller == 2) {
-      await(&told, round);
+    } else if (self == 2 && signals == 2) {
+      await(&flag, round);
       set(y, round);
     } else if (self == 1) {
       (void)from[0];
@@ -79,15 +80,15 @@ static int looks_late(int self, volatile int* from, volatile int* y_of_round, in
   return older;
 }
 
-/* Before flag mode a single look at y may show it. */
-static void begin_flag_mode(int self) {
+/* Before single-writer mode a single read of y may show it. */
+static void begin_single_writer_mode(int self) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  told = self;
+  flag = self;
 }
 
 static int stores_on_own(int self, volatile int* x, volatile int* y) {
   int older = 0;
-  if (is("own")) begin_flag_mode(self);
+  if (is("own")) begin_single_writer_mode(self);
   if (self == 1) {
     for (int round = 1; round <= rounds; ++round) {
       *x = round;
@@ -109,10 +110,10 @@ static int operates_behind(int self, volatile int* x) {
   for (int round = 1; round <= rounds; ++round) {
     if (self == 1) {
       set(x, round);
-      __atomic_exchange_n(&told, round, __ATOMIC_SEQ_CST);
+      __atomic_exchange_n(&flag, round, __ATOMIC_SEQ_CST);
       await(&seen, round);
     } else if (self == 0) {
-      await(&told, round);
+      await(&flag, round);
       older += *x != round;
       set(&seen, round);
     }
@@ -122,7 +123,7 @@ static int operates_behind(int self, volatile int* x) {
 
 static int stores_on_two(int self, volatile int* x, volatile int* y) {
   int older = 0;
-  begin_flag_mode(self);
+  begin_single_writer_mode(self);
   if (self == 2) {
     y[1] = x[1] = 1;
     if (is("two-plain")) work(20000000);
@@ -153,7 +154,7 @@ static int stores_on_two(int self, volatile int* x, volatile int* y) {
 
 static int sends_amid_stores(int self, volatile int* x, volatile int* y, omp_lock_t* lock) {
   int older = 0;
-  begin_flag_mode(self);
+  begin_single_writer_mode(self);
   if (self == 2) {
     for (int round = 1; !stop; ++round) {
       *x = round;
@@ -178,7 +179,7 @@ static int sends_amid_stores(int self, volatile int* x, volatile int* y, omp_loc
   return older;
 }
 
-static int companions_store(int self, volatile int* x, volatile int* y) {
+static int local_peers_store(int self, volatile int* x, volatile int* y) {
   int older = 0;
   for (int round = 1; round <= rounds; ++round) {
     if (self == 2) {
@@ -216,15 +217,15 @@ int main(int argc, char** argv) {
     memset((void*)own, 0, sizeof own);
     if (self < 4) place[self] = own;
 #pragma omp barrier
-    if (is("fetched")) older = looks_late(self, place[0], place[0], page);
-    if (is("third")) older = looks_late(self, place[0], place[2], page);
-    if (is("operated")) older = looks_late(self, place[0], of_thread_0, 2 * page);
+    if (is("fetched")) older = reads_late(self, place[0], place[0], page);
+    if (is("third")) older = reads_late(self, place[0], place[2], page);
+    if (is("operated")) older = reads_late(self, place[0], of_thread_0, 2 * page);
     if (is("own") || is("own-atomic")) older = stores_on_own(self, place[0], place[1]);
     if (is("behind")) older = operates_behind(self, place[0]);
     if (is("two-atomic") || is("two-plain")) older = stores_on_two(self, place[1], place[0]);
     if (is("two-pages")) older = stores_on_two(self, place[0] + page, place[0]);
     if (is("encoded")) older = sends_amid_stores(self, place[0], place[0] + page - 8, &lock);
-    if (is("companions")) older = companions_store(self, place[1], place[0]);
+    if (is("local-peers")) older = local_peers_store(self, place[1], place[0]);
 #pragma omp barrier
   }
   omp_destroy_lock(&lock);

@@ -1,5 +1,5 @@
 /* A thread stores to two variables of the initial thread's stack that lie on one page, which its owner has open;
- * another one waits for the second store and then looks for the first. Prints how often that was not there. Another
+ * another one waits for the second store and then reads the first. Prints how often that was not there. Another
  * thread than the owner stores first at the higher address, the owner first at the lower one: what changes or copies a
  * page by rising addresses comes to them in the other order.
  *

@@ -33,16 +33,16 @@ static void change(volatile int* changed) {
 #pragma omp barrier
 }
 
-static int look(volatile int* flag) {
+static int read_late(volatile int* flag) {
 #pragma omp barrier
   while (!begins) {
   }
-  const int before = *on_stack;                                /* 2 */
-  for (int i = 0; i < turns; ++i) __asm__ volatile("");        /* a system call would drop the copy */
-  const int is_told = __atomic_load_n(flag, __ATOMIC_ACQUIRE); /* 5 */
+  const int before = *on_stack;                               /* 2 */
+  for (int i = 0; i < turns; ++i) __asm__ volatile("");       /* a system call would drop the copy */
+  const int is_set = __atomic_load_n(flag, __ATOMIC_ACQUIRE); /* 5 */
   const int after = *on_stack;
 #pragma omp barrier
-  return before == 0 && is_told && after != 42;
+  return before == 0 && is_set && after != 42;
 }
 
 int main(void) {
@@ -52,7 +52,7 @@ int main(void) {
   switch (omp_get_thread_num()) {
     case 0: store(pages, pages + ints, pages + 2 * ints); break;
     case 1: change(pages + ints); break;
-    default: wrong = look(pages);
+    default: wrong = read_late(pages);
   }
   printf("%d wrong\n", wrong);
   return wrong;

@@ -1,4 +1,4 @@
-/* Threads write and read large parts of a regular file, while companions on their node take locks and shut pages: each
+/* Threads write and read large parts of a regular file, while local peers take locks and shut pages: each
  * call moves all that it was asked for, as no program expects less of a regular file. Says "whole". */
 #include <fcntl.h>
 #include <omp.h>

@@ -52,7 +52,7 @@ int main(void) {
   {
     const int self = omp_get_thread_num();
     for (int round = 1; round <= rounds; ++round) {
-      begin_round(); /* a message, for which one thread waits and others look once */
+      begin_round(); /* a message, for which one thread waits and others poll once */
       const int sender = round % threads;
       if (self == sender) {
         for (int i = 0; i < ints; i += 100) page[data][i] = round;
@@ -70,7 +70,7 @@ int main(void) {
           waited += is_waiting;
         }
       }
-      begin_round(); /* two that store and look at each other's */
+      begin_round(); /* two that store and read each other's */
       if (self < 2) {
         store(self == 0 ? x : y, -round);
         seen[self][0] = load(self == 0 ? y : x);

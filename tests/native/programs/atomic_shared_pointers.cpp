@@ -60,7 +60,7 @@ int main() {
       flag = std::make_shared<Object>(3);
       flag.notify_all();
     }
-    // libstdc++'s wait also ends when somebody else looks at the pointer.
+    // libstdc++'s wait also ends when somebody else reads the pointer.
     while (flag.load() == nullptr) flag.wait(nullptr);
     bad += flag.load()->value != 3;
   }

@@ -1,4 +1,4 @@
-/* A thread waits for a flag by reading it again and again, with flush: no call of the run-time tells it to wait. */
+/* A thread waits for a flag by reading it again and again, with flush: no call of the run-time makes it wait. */
 #include <omp.h>
 
 #include "expect.h"

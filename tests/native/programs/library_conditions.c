@@ -100,9 +100,9 @@ int main(void) {
     /* Nobody wakes these. */
     pthread_mutex_lock(&mutex);
     struct timespec limit = from_now(CLOCK_MONOTONIC, 5);
-    int told = 0;
-    while (told == 0) told = pthread_cond_timedwait(&monotonic, &mutex, &limit);
-    wrong[self] += told != ETIMEDOUT;
+    int result = 0;
+    while (result == 0) result = pthread_cond_timedwait(&monotonic, &mutex, &limit);
+    wrong[self] += result != ETIMEDOUT;
     limit = from_now(CLOCK_REALTIME, 5);
     wrong[self] += pthread_cond_clockwait(&gate, &mutex, CLOCK_REALTIME, &limit) != ETIMEDOUT;
     limit = from_now(CLOCK_REALTIME, 2);
@@ -116,10 +116,10 @@ int main(void) {
       while (size > 1 && arrived == 1) wrong[self] += pthread_cond_timedwait(&monotonic, &mutex, &limit) != 0;
       pthread_mutex_unlock(&mutex);
     } else if (self == 0) {
-      for (int is_told = 0; !is_told;) {
+      for (int is_there = 0; !is_there;) {
         pthread_mutex_lock(&mutex);
-        is_told = arrived == 1;
-        if (is_told) arrived = 2;
+        is_there = arrived == 1;
+        if (is_there) arrived = 2;
         pthread_cond_signal(&monotonic);
         pthread_mutex_unlock(&mutex);
       }

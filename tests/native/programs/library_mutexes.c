@@ -120,7 +120,7 @@ int main(void) {
   EXPECT(total == 0);
   free(graph);
 
-  /* A mutex that another thread holds: who tries finds it busy, who waits is told when the time is over. */
+  /* A mutex that another thread holds: who tries finds it busy, who waits learns when the time is over. */
   pthread_mutex_lock(&plain);
   pthread_spin_lock(&spin);
   mtx_lock(&c11);

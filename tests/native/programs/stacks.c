@@ -24,7 +24,7 @@ static int deep(int depth, int* shared_value) {
   return deep(depth - 1, shared_value) + frame[depth % 3000] - (char)depth;
 }
 
-/* As a garbage collector asks where to look for pointers. */
+/* As a garbage collector asks where pointers may be. */
 static int is_on_own_stack(const void* variable) {
   pthread_attr_t attributes;
   void* lowest = NULL;

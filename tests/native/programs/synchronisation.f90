@@ -77,6 +77,16 @@ program synchronisation
   !$omp end parallel
   call expect(errors == 0, 'copyprivate')
 
+  !$omp parallel private(value) reduction(+:errors)
+  !$omp atomic write
+  first = 17
+  !$omp barrier
+  !$omp atomic read
+  value = first
+  if (value /= 17) errors = errors + 1
+  !$omp end parallel
+  call expect(errors == 0, 'atomic write and read')
+
   first = 0
   second = 0
   !$omp parallel sections

@@ -24,7 +24,7 @@ int main(void) {
 #pragma omp parallel num_threads(3) reduction(min : waited) reduction(max : slept) reduction(+ : lost, overlooked)
   for (int round = 0; round < 12; ++round) {
     const int me = omp_get_thread_num();
-    const struct timespec limit = {0, 300000000}, patience = {20, 0};
+    const struct timespec limit = {0, 100000000}, patience = {20, 0};
     struct timespec mine;
     clock_gettime(CLOCK_MONOTONIC, &mine);
     mine.tv_sec += 20;

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.traces import traced
+from tests.traces import shared, traced
 from tests.validation import counted_runs
 from tests.validation.counted_runs import COUNTED, WORKLOADS
 from tests.validation.counted_runs import PLATFORM as P3_SCORE
@@ -35,19 +35,19 @@ EQUAL_SHARES = [
     ("mm", "--size", 101, "--no-check"),
 ]
 BARRIERS_ONLY = [("false_sharing",), ("neighbours",), ("teams",), ("blocks",), ("stacks",), ("master",)]
-#: What a thread changes, it changes with a lock. A companion that asks for a lock or gives one back meanwhile may flush
+#: What a thread changes, it changes with a lock. A local peer that asks for a lock or gives one back meanwhile may flush
 #: before or after the write that follows a fault: so it is open which of the two sends the change, and whether it goes
-#: with a change of the companion's in one diff.
+#: with a change of the peer's in one diff.
 LOCKS: list[tuple] = [("critical",), ("named_critical",), ("two_locks_at_once",), ("nested_lock",), ("ordered",), ("two_sums",)]
 LOCKS += [("swim", "--size", 61, "--iterations", 5, "--no-check")]
-#: A companion's lock falls into the midst of a thread's interval. A trace has the interval's changes as one, so that
-#: diffs cannot be told apart; faults can.
+#: A local peer's lock falls into the midst of a thread's interval. A trace has the interval's changes as one, so that
+#: diffs cannot be compared; faults can.
 LOCKS_IN_BETWEEN = [("own_locks",), ("lock_over_dirty_pages",), ("test_lock",)]
 
-#: Companions change neighbouring words of a page: one run of changed words for the run, two for a trace, which does not
+#: Local peers change neighbouring words of a page: one run of changed words for the run, two for a trace, which does not
 #: say where they lie. So their diffs' bytes differ, by 4 for each.
 NEIGHBOURING_WORDS = ("teams", "blocks", "stacks")
-#: An idle process of a run hears late of the clock's first reading (test_native_counts.py).
+#: An idle process of a run learns late of the clock's first reading (test_native_counts.py).
 NOT_SERVED = ("teams", "blocks")
 
 
@@ -88,7 +88,7 @@ def counts(result: dict, left_out: tuple = ()) -> list[dict]:
 
 
 class Compared:
-    """A program traced, run with its order recorded, and simulated with and without that order."""
+    """A program traced, run with its order recorded, and simulated with that order; asked for, also without."""
 
     def __init__(self, folder: Path, layout: tuple[int, int], name: str, *arguments: object, options: tuple = ()):
         program = (WORKLOADS / name, *arguments) if arguments else (COUNTED, name)
@@ -100,18 +100,23 @@ class Compared:
         outputs = ("--json", folder / "run.json", "--pages", folder / "run.csv", "--order", folder / "order")
         output_of(COMMAND, "-q", *size, *outputs, "--", *program)
         simulate = (BUILD / "sdsm-simulate", traced(nodes * threads, *program), "--platform", platform, *size, "--quiet")
-        output_of(*simulate, "--pages", folder / "free.csv")
+        self._folder, self._simulate = folder, simulate
         ordered = ("--json", folder / "ordered.json", "--pages", folder / "ordered.csv", "--order", folder / "order")
         output_of(*simulate, *ordered)
         self.run, self.ordered = (json.loads((folder / f"{name}.json").read_text()) for name in ("run", "ordered"))
-        self.run_pages, self.free_pages, self.ordered_pages = (
-            table(folder / f"{name}.csv") for name in ("run", "free", "ordered")
-        )
+        self.run_pages, self.ordered_pages = (table(folder / f"{name}.csv") for name in ("run", "ordered"))
+
+    @property
+    def free_pages(self) -> dict:
+        """Of a simulation without the order."""
+        output_of(*self._simulate, "--pages", self._folder / "free.csv")
+        return table(self._folder / "free.csv")
 
 
 def check_sums(compared: Compared):
-    assert traps(compared.run_pages) == traps(compared.free_pages)
-    assert node_sums(compared.run_pages) == node_sums(compared.free_pages)
+    free_pages = compared.free_pages
+    assert traps(compared.run_pages) == traps(free_pages)
+    assert node_sums(compared.run_pages) == node_sums(free_pages)
 
 
 #: Who of a node sends a diff, and with what else, where that is open.
@@ -232,9 +237,9 @@ def test_one_process_a_node_repeats_its_order_too(tmp_path):
         ("critical", (2, 2), "it asks for lock 0, but"),
     ],
 )
-def test_an_order_of_something_else_is_refused(tmp_path, program, layout, said):
-    order = tmp_path / "order"
-    output_of(COMMAND, "-q", "--nodes", 2, "--threads-per-node", 2, "--order", order, "--", COUNTED, "neighbours")
+def test_an_order_of_something_else_is_refused(program, layout, said):
+    recorded = (COMMAND, "-q", "--nodes", 2, "--threads-per-node", 2, "--order")
+    order = shared("order of neighbours", lambda file: output_of(*recorded, file, "--", COUNTED, "neighbours"))
     size = ("--nodes", layout[0], "--threads-per-node", layout[1])
     command = (BUILD / "sdsm-simulate", traced(4, COUNTED, program), "--platform", P3_SCORE, *size, "-q", "--order", order)
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=600, check=False)

@@ -1,20 +1,13 @@
-/* What a thread stored is known to whom its companion tells of it: thread 2 stores in another thread's stack and tells
- * thread 3, of the same node, by a flag; thread 3 gives a lock back, and thread 0 takes it and looks. For 2 nodes of 2
- * processes. */
+/* What a thread stored goes with the lock of a local peer that saw its flag: thread 2 stores in another thread's stack
+ * and sets a flag for thread 3, of the same node; thread 3 gives a lock back, and thread 0 takes it and reads the
+ * stack. For 2 nodes of 2 processes. */
 #include <omp.h>
 #include <stdio.h>
-#include <sys/syscall.h>
-#include <time.h>
+
+#include "sleep_unnoticed.h"
 
 static volatile int begins, is_stored;
 static volatile int* volatile on_stack;
-
-/* The run-time hears of the C library's sleeps. */
-static void sleep_unheard(void) {
-  const struct timespec time = {0, 30000000};
-  long result = SYS_nanosleep;
-  __asm__ volatile("syscall" : "+a"(result) : "D"(&time), "S"(0L) : "rcx", "r11", "memory");
-}
 
 int main(void) {
   int wrong = 0;
@@ -39,7 +32,7 @@ int main(void) {
       case 2:
         *on_stack = round;
         is_stored = round;
-        sleep_unheard(); /* at the barrier it sends home itself what it stored */
+        sleep_unnoticed_ms(30); /* at the barrier it sends home itself what it stored */
         break;
       case 3:
         while (is_stored != round) {

@@ -1,6 +1,6 @@
-/* Usage: looks_once yield|usleep|nanosleep READ WRITTEN. A thread comes to a loop that waits for a plain store, which
- * has long been done: it looks once. It has an older copy of what the flag hands on, as that lies on another page. That
- * it has read the old data, and that the new ones are written, threads tell each other by files, of which no memory
+/* Usage: polls_once yield|usleep|nanosleep READ WRITTEN. A thread comes to a loop that waits for a plain store, which
+ * has long been done: it polls once. It has an older copy of what the flag hands on, as that lies on another page. That
+ * it has read the old data, and that the new ones are written, threads signal each other by files, of which no memory
  * knows. Prints "0 older" and ends with status 0, or "1 older" and 1. */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -14,11 +14,11 @@ enum { page_bytes = 4096 };
 static volatile int data[page_bytes / sizeof(int)] __attribute__((aligned(4096)));
 static volatile int flag[page_bytes / sizeof(int)] __attribute__((aligned(4096)));
 
-static void tell(const char* file) {
+static void make(const char* file) {
   close(open(file, O_WRONLY | O_CREAT, 0600));
 }
 /* Each turn differs from the one before, so that nobody takes it for a wait. */
-static void hear(const char* file) {
+static void await(const char* file) {
   for (int turn = 0; access(file, F_OK) != 0; ++turn) usleep(1000 + turn % 100);
 }
 
@@ -39,16 +39,16 @@ int main(int argc, char** argv) {
 #pragma omp parallel num_threads(2)
   if (omp_get_thread_num() == 1) {
     older = data[0];
-    tell(argv[2]);
-    hear(argv[3]);
+    make(argv[2]);
+    await(argv[3]);
     wait_for_flag(argv[1][0]);
     older += data[0] != 1;
   } else {
     /* At home on this thread's node: both are there at once. */
-    hear(argv[2]);
+    await(argv[2]);
     data[0] = 1;
     flag[0] = 1;
-    tell(argv[3]);
+    make(argv[3]);
   }
   printf("%d older\n", older);
   return older != 0;

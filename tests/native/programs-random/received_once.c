@@ -1,5 +1,5 @@
-/* What the kernel tells only once (a message, a connection, how a child ended) goes to pages which a companion shuts
- * while the call waits: nothing may get lost. Says "through" if all is well. Threads 0 and 1 are companions. */
+/* What the kernel returns only once (a message, a connection, how a child ended) goes to pages which a local peer shuts
+ * while the call waits: nothing may get lost. Prints "through" if all is well. Threads 0 and 1 are on one node. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <omp.h>
@@ -87,7 +87,7 @@ static void wait_on(char* at, int kind, int inbox, int listener) {
       socklen_t* bytes = (socklen_t*)(at + 1000);
       *bytes = 200;
       expect(recvfrom(inbox, at, 100, 0, (struct sockaddr*)(at + 1100), bytes) == 3, "recvfrom", kind);
-      expect(strcmp(at, "hi") == 0 && *bytes >= 2 && at[1100] == AF_UNIX, "what recvfrom told", kind);
+      expect(strcmp(at, "hi") == 0 && *bytes >= 2 && at[1100] == AF_UNIX, "what recvfrom returned", kind);
       break;
     }
     case by_recvmsg:
@@ -98,7 +98,7 @@ static void wait_on(char* at, int kind, int inbox, int listener) {
       if (kind == by_recvmsg) expect(recvmsg(inbox, &message->msg_hdr, 0) == 3, "recvmsg", kind);
       if (kind == by_recvmmsg)
         expect(recvmmsg(inbox, message, 1, 0, NULL) == 1 && message->msg_len == 3, "recvmmsg", kind);
-      expect(*at == 'h' && strcmp(at + 2048, "i") == 0 && at[500] == AF_UNIX, "what the message told", kind);
+      expect(*at == 'h' && strcmp(at + 2048, "i") == 0 && at[500] == AF_UNIX, "what the message holds", kind);
       expect(message->msg_hdr.msg_iov == part && message->msg_hdr.msg_namelen < 120, "the message's head", kind);
       break;
     case by_readv:
@@ -135,16 +135,16 @@ static void wait_on(char* at, int kind, int inbox, int listener) {
       break;
     }
     case by_waitid: {
-      siginfo_t* told = (siginfo_t*)at;
+      siginfo_t* info = (siginfo_t*)at;
       const pid_t number = child();
-      expect(waitid(P_PID, (id_t)number, told, WEXITED) == 0 && told->si_status == 7, "waitid", kind);
+      expect(waitid(P_PID, (id_t)number, info, WEXITED) == 0 && info->si_status == 7, "waitid", kind);
       break;
     }
     case by_signal: {
-      siginfo_t* told = (siginfo_t*)(at + 256);
+      siginfo_t* info = (siginfo_t*)(at + 256);
       const struct timespec patience = {patience_s, 0};
       sigaddset((sigset_t*)at, SIGUSR1);
-      expect(sigtimedwait((sigset_t*)at, told, &patience) == SIGUSR1 && told->si_value.sival_int == 11, "sigtimedwait",
+      expect(sigtimedwait((sigset_t*)at, info, &patience) == SIGUSR1 && info->si_value.sival_int == 11, "sigtimedwait",
              kind);
       break;
     }

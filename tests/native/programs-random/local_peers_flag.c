@@ -1,8 +1,8 @@
 /* A process fetches a page with a flag. Because of the flag its node has to drop an older copy of another thread's
- * stack, and waits until what was changed in that is home. A companion that looks at the flag meanwhile must not find
+ * stack, and waits until what was changed in that is home. A local peer that reads the flag meanwhile must not find
  * the older copy behind it. Thread 1, whose stack it is, and thread 5, at whose process the flag is at home, stop their
- * processes so that this takes long. The sleeps only
- * make it likely that things happen in the order of the numbers. For 3 nodes of 2 processes. */
+ * processes so that this takes long. The sleeps only make it likely that things happen in the order of the numbers. For
+ * 3 nodes of 2 processes. */
 #include <omp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "sdsm/placement.h"
-#include "sleep_unheard.h"
+#include "sleep_unnoticed.h"
 
-enum { threads = 6, owner = 1, fetches = 2, looks = 3, wakes = 4, home = 5 };
+enum { threads = 6, owner = 1, fetches = 2, reads = 3, wakes = 4, home = 5 };
 enum { ints = SDSM_PAGE_BYTES / sizeof(int) };
 
 static volatile int begins, is_seen;
@@ -20,7 +20,7 @@ static volatile int* volatile on_stack;
 static pid_t processes[threads];
 
 /* Returns whether the value is older than the flag. */
-static int meet(volatile int* flag, volatile int* recalled) {
+static int meet(volatile int* flag, volatile int* downgraded) {
   const int own = omp_get_thread_num();
   const pid_t late[] = {processes[owner], processes[home]};
   if (own == 0) begins = 1;
@@ -31,41 +31,41 @@ static int meet(volatile int* flag, volatile int* recalled) {
 #pragma omp barrier
   switch (own) {
     case 0:
-      sleep_unheard(5);
-      (void)*recalled; /* 5: what node 1 has changed in the stack begins to go home */
+      sleep_unnoticed(5);
+      (void)*downgraded; /* 5: what node 1 has changed in the stack begins to go home */
       break;
     case owner:
-      sleep_unheard(1);
+      sleep_unnoticed(1);
       *value = 42; /* 1 */
       *flag = 1;
       while (!is_seen) {
       }
-      sleep_unheard(1);
+      sleep_unnoticed(1);
       kill(getpid(), SIGSTOP); /* 3 */
       break;
     case fetches:
-      sleep_unheard(4);
+      sleep_unnoticed(4);
       (void)*flag; /* 4 */
       break;
-    case looks:
-      *recalled = 1; /* 0 */
+    case reads:
+      *downgraded = 1; /* 0 */
       value[1] = 1;
-      sleep_unheard(7);
+      sleep_unnoticed(7);
       is_older = *flag == 1 && *value != 42; /* 7 */
       break;
     case wakes:
-      sleep_unheard(2);
+      sleep_unnoticed(2);
       (void)*flag; /* 2: thread 1 writes it no more */
       is_seen = 1;
-      sleep_unheard(4);
+      sleep_unnoticed(4);
       kill(late[1], SIGCONT); /* 6 */
-      sleep_unheard(2);
+      sleep_unnoticed(2);
       kill(late[0], SIGCONT); /* 8 */
       break;
     default:
       while (!is_seen) {
       }
-      sleep_unheard(1);
+      sleep_unnoticed(1);
       kill(getpid(), SIGSTOP); /* 3 */
   }
 #pragma omp barrier

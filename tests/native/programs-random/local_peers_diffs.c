@@ -1,8 +1,8 @@
 /* Two processes of a node change a variable in another thread's stack in turn, and both send the change home: one when
- * its node gives up a page, the other for the same reason, or ("barrier") when its thread comes to a barrier. The
- * later change stays, though the earlier one may be on its way. That one comes in several messages, as the whole page
- * changes with it. Thread 1, whose stack it is, stops its process meanwhile, so that what comes is there together. The
- * sleeps only make it likely that things happen in the order of the numbers. For 2 nodes of 3 processes. */
+ * a downgrade request takes its page, the other for the same reason, or ("barrier") when its thread comes to a barrier.
+ * The later change stays, though the earlier one may be on its way. That one comes in several messages, as the whole
+ * page changes with it. Thread 1, whose stack it is, stops its process meanwhile, so that what comes is there together.
+ * The sleeps only make it likely that things happen in the order of the numbers. For 2 nodes of 3 processes. */
 #include <omp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "sdsm/placement.h"
-#include "sleep_unheard.h"
+#include "sleep_unnoticed.h"
 
 enum { threads = 6, home = 1, wakes = 2, first = 3, second = 4, ints = SDSM_PAGE_BYTES / sizeof(int) };
 
@@ -34,31 +34,31 @@ static void meet(volatile int* page, int is_by_barrier) {
   }
   switch (own) {
     case 0:
-      sleep_unheard(4);
+      sleep_unnoticed(4);
       (void)*page; /* 4 */
       break;
     case home:
-      sleep_unheard(3);
+      sleep_unnoticed(3);
       kill(getpid(), SIGSTOP); /* 3 */
       break;
     case wakes:
-      sleep_unheard(6);
+      sleep_unnoticed(6);
       kill(processes[second], SIGCONT); /* 6 */
-      sleep_unheard(2);
+      sleep_unnoticed(2);
       kill(processes[home], SIGCONT); /* 8 */
       break;
     case first:
-      sleep_unheard(1);
+      sleep_unnoticed(1);
       for (int i = 0; i < ints; ++i) on_stack[i] = 2; /* 1 */
       *page = 2;
-      sleep_unheard(4);
+      sleep_unnoticed(4);
       if (!is_by_barrier) *value = 3; /* 5 */
-      sleep_unheard(4);
+      sleep_unnoticed(4);
       break;
     case second:
-      sleep_unheard(2);
+      sleep_unnoticed(2);
       if (is_by_barrier) value[-1] = 2; /* 2 */
-      sleep_unheard(1);
+      sleep_unnoticed(1);
       kill(getpid(), SIGSTOP);       /* 3 */
       if (is_by_barrier) *value = 3; /* 6 */
       break;
