@@ -105,14 +105,13 @@ TEST_CASE("hardware: flags and awaited stores cost a cache line's hand-off") {
   spinning.barrier(0, 60);
   spinning.interval(1, 10, {}, {EventKind::spin, 0, 0, 2});  // its second event, the first is the fork
   spinning.barrier(1, 1);
-  const Result spun = run(
-      p3_score().parent_path() / "v1280.xml", {1, 2}, NetworkKind::queue,
-      [&] {
-        sim::Program made = spinning.finished();
-        made.has_spins = true;
-        return made;
-      },
-      [] { return {.protocol = ProtocolKind::hardware}; }());
+  const Result spun = run(p3_score().parent_path() / "v1280.xml", {1, 2}, NetworkKind::queue,
+                          [&] {
+                            sim::Program made = spinning.finished();
+                            made.has_spins = true;
+                            return made;
+                          },
+                          {.protocol = ProtocolKind::hardware});
   CHECK(waited(spun, 1, Spent::lock) == us(50 + 0.4));
 }
 
