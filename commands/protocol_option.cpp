@@ -46,8 +46,7 @@ void add_prefetch(CommandLine& app, std::uint32_t& pages) {
 }
 
 void check_prefetch(std::uint32_t pages, bool has_order) {
-  if (pages == 0) return;
-  if (!has_order) return;
+  if (pages == 0 || !has_order) return;
   throw BadInput(
       "--prefetch and --order do not go together: an order has the fetched pages alone. Leave one of them out");
 }

@@ -2,8 +2,10 @@
 /// process.
 #pragma once
 
+#include <array>
 #include <compare>
 #include <cstdint>
+#include <string_view>
 
 namespace sdsm {
 
@@ -19,6 +21,13 @@ enum class LockId : std::uint32_t {};
 template <typename Id>
 constexpr std::uint32_t index_of(Id id) {
   return static_cast<std::uint32_t>(id);
+}
+
+/// The enumerator's name in a list by number; "?" behind the list's end.
+template <std::size_t count, typename Enum>
+constexpr std::string_view name_in(const std::array<std::string_view, count>& names, Enum value) {
+  const auto number = static_cast<std::size_t>(value);
+  return number < count ? names[number] : "?";
 }
 
 /// A page's region and its place there, never an address: different runs agree on it.

@@ -1,6 +1,7 @@
 /// Which process is a page's home.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -17,26 +18,14 @@ enum class Placement : std::uint8_t {
 };
 
 constexpr std::string_view name_of(Placement placement) {
-  switch (placement) {
-    case Placement::round_robin: return "round_robin";
-    case Placement::block: return "block";
-    case Placement::initial: return "initial";
-    case Placement::first_touch: return "first_touch";
-  }
-  return "?";
+  return name_in(std::array<std::string_view, 4>{"round_robin", "block", "initial", "first_touch"}, placement);
 }
 
 /// Where a run places all heap blocks of a page or more: as the program asked, or by one rule whatever it asked.
 enum class HeapPlacement : std::uint32_t { as_asked, round_robin, block, first_touch };
 
 constexpr std::string_view name_of(HeapPlacement placement) {
-  switch (placement) {
-    case HeapPlacement::as_asked: return "as-asked";
-    case HeapPlacement::round_robin: return "round-robin";
-    case HeapPlacement::block: return "block";
-    case HeapPlacement::first_touch: return "first-touch";
-  }
-  return "?";
+  return name_in(std::array<std::string_view, 4>{"as-asked", "round-robin", "block", "first-touch"}, placement);
 }
 
 constexpr Placement heap_placement(HeapPlacement wanted, Placement asked) {

@@ -98,6 +98,20 @@ class Account {
   /// From now on simulated time decides again whether counts belong to the region.
   void follow_region() { is_informed_ = false; }
 
+  void count_diff(Time when, std::uint64_t payload) {
+    count(when, [=](Tally& tally) {
+      ++tally.diffs;
+      tally.diff_bytes += payload;
+      tally.largest_diff = std::max(tally.largest_diff, payload);
+    });
+  }
+  void count_barrier(Time when) {
+    count(when, [](Tally& tally) { ++tally.barriers; });
+  }
+  void count_lock(Time when) {
+    count(when, [](Tally& tally) { ++tally.locks; });
+  }
+
   /// `kind` is one of the protocol's message kinds.
   template <typename Kind>
   void count_message(Time when, Kind kind, Bytes payload) {

@@ -49,6 +49,14 @@ struct Uncontended {
   }
 };
 
+/// Lets threads meet: all go on when the last one has come. `uncontended_of(member)` returns a member's time.
+template <typename Members, typename UncontendedOf>
+void meet_all(const Members& members, UncontendedOf uncontended_of, Time synchronisation = {}) {
+  Time last{};
+  for (const auto& member : members) last = std::max(last, uncontended_of(member).path());
+  for (const auto& member : members) uncontended_of(member).meet(last, synchronisation);
+}
+
 /// Computes how long messages take on links that nobody else uses.
 class IdleNetwork {
  public:

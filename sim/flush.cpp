@@ -19,17 +19,11 @@ void Flush::start(std::vector<Twinned> diffs, std::function<void()> done) {
 void Flush::next_piece() {
   const Time now = cluster_.clock.now();
   if (rest_.count == 0) {
-    thread_.account.count(now,
-                          [payload = static_cast<std::uint64_t>(diff_bytes(diffs_[diff_].change).count)](Tally& tally) {
-                            ++tally.diffs;
-                            tally.diff_bytes += payload;
-                            tally.largest_diff = std::max(tally.largest_diff, payload);
-                          });
-    cluster_.rights->note_diff(diffs_[diff_].page);
-    if (!diffs_[diff_].local) {
-      const Bytes bytes = diff_bytes(diffs_[diff_].change);
-      cluster_.note(thread_.id(), diffs_[diff_].page, trace::figures_of_diff(static_cast<std::uint64_t>(bytes.count)));
-    }
+    const Twinned& sent = diffs_[diff_];
+    const auto payload = static_cast<std::uint64_t>(diff_bytes(sent.change).count);
+    thread_.account.count_diff(now, payload);
+    cluster_.rights->note_diff(sent.page);
+    if (!sent.local) cluster_.note(thread_.id(), sent.page, trace::figures_of_diff(payload));
     if (++diff_ == diffs_.size()) {
       thread_.waited(Spent::diff, since_);
       const std::function<void()> done = std::move(done_);

@@ -55,15 +55,10 @@ class HardwareRoom final : public Room {
     std::vector<Member>& gathering = gathering_[team];
     gathering.push_back(std::move(member));
     if (gathering.size() < team) return;
-    meet_undelayed(gathering, barrier_of(team));
+    meet_all(
+        gathering, [](const Member& one) -> Uncontended& { return one.thread->uncontended; }, barrier_of(team));
     after(barrier_of(team), [this, members = std::move(gathering)] { leave(members); });
     gathering_.erase(team);
-  }
-
-  static void meet_undelayed(const std::vector<Member>& members, Time duration) {
-    Time last{};
-    for (const Member& member : members) last = std::max(last, member.thread->uncontended.path());
-    for (const Member& member : members) member.thread->uncontended.meet(last, duration);
   }
 
   using Turn = std::optional<std::uint64_t>;
@@ -123,13 +118,10 @@ class HardwareRoom final : public Room {
       if (member.why == Arrival::fork_master) forked = member.arrived;
     }
     for (const Member& member : members) {
-      Time from = member.arrived;
-      if (member.why == Arrival::fork_worker && forked && *forked > from) {
-        member.thread->account.charge(Spent::idle, from, *forked);
-        from = *forked;
-      }
+      const bool is_worker = member.why == Arrival::fork_worker;
+      const Time from = is_worker ? member.thread->idle_until(forked, member.arrived) : member.arrived;
       member.thread->waited(Spent::barrier, from);
-      member.thread->account.count(cluster_.clock.now(), [](Tally& tally) { ++tally.barriers; });
+      member.thread->account.count_barrier(cluster_.clock.now());
     }
     for (const Member& member : members) member.through();
   }
@@ -145,10 +137,7 @@ class HardwareMemory final : public Memory {
   HardwareMemory(Cluster& cluster, HardwareRoom& room, Thread& thread)
       : cluster_(cluster), room_(room), thread_(thread) {}
 
-  void begin(const trace::Interval&, std::uint64_t) override {}
   void touch(const Touch&) override {}
-  void end(std::uint64_t) override {}
-  std::string position() const override { return {}; }
 
   void finish_interval(std::uint64_t) override {
     if (!cluster_.spins) return;
@@ -168,7 +157,7 @@ class HardwareMemory final : public Memory {
 
   void acquire(LockId lock, std::optional<std::uint64_t> turn) override {
     wait_on_others([=, this](Then granted) { room_.acquire(lock, thread_.id(), turn, std::move(granted)); });
-    thread_.account.count(cluster_.clock.now(), [](Tally& tally) { ++tally.locks; });
+    thread_.account.count_lock(cluster_.clock.now());
   }
   bool claim(LockId lock) override { return room_.queue_of(lock).claim(thread_.id()); }
   void disclaim(LockId lock) override { room_.queue_of(lock).disclaim(); }
@@ -183,7 +172,7 @@ class HardwareMemory final : public Memory {
   }
   void wait(std::uint64_t flag, FlagWait wait) override {
     wait_on_others([=, this](Then then) { room_.wait(flag, thread_.id(), wait, std::move(then)); });
-    thread_.account.count(cluster_.clock.now(), [](Tally& tally) { ++tally.locks; });
+    thread_.account.count_lock(cluster_.clock.now());
   }
 
   /// Refuses nothing, as only nanoseconds lie between a load and its compare-exchange.

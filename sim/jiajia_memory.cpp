@@ -93,15 +93,13 @@ class JiajiaRoom final : public Room {
     Time leaves = cluster_.clock.now();
     const auto open = std::make_shared<std::size_t>(messages.size());
     for (const Message& message : messages) {
-      const Bytes payload = jiajia::header + message.data;
-      const Time local = cluster_.costs.message_local(payload), receiving = cluster_.costs.home_part(local);
-      leaves += local - receiving + logged();
+      const Bytes payload = payload_of(message);
+      leaves += sending(message);
       const bool is_last = &message == &messages.back();
-      cluster_.clock.at(leaves, [=, this, kind = message.kind] {
-        const NodeId here = cluster_.layout.node_of(from), there = cluster_.layout.node_of(to);
-        if (here != there) cluster_.thread(from).account.count_message(cluster_.clock.now(), kind, payload);
+      cluster_.clock.at(leaves, [=, this, received_in = receiving(message), kind = message.kind] {
+        if (are_apart(from, to)) cluster_.thread(from).account.count_message(cluster_.clock.now(), kind, payload);
         cluster_.send({from, to, static_cast<std::size_t>(kind), payload}, [=, this] {
-          cluster_.service.serve(to, receiving, [=] {
+          cluster_.service.serve(to, received_in, [=] {
             if (--*open == 0) arrived();
           });
         });
@@ -115,13 +113,11 @@ class JiajiaRoom final : public Room {
     if (from == to) return arrived();
     const auto open = std::make_shared<std::size_t>(messages.size());
     for (const Message& message : messages) {
-      const Bytes payload = jiajia::header + message.data;
-      const Time local = cluster_.costs.message_local(payload), receiving = cluster_.costs.home_part(local);
-      cluster_.service.serve(from, local - receiving + logged(), [=, this, kind = message.kind] {
-        const NodeId here = cluster_.layout.node_of(from), there = cluster_.layout.node_of(to);
-        if (here != there) cluster_.thread(from).account.count_served(cluster_.clock.now(), kind, payload);
+      const Bytes payload = payload_of(message);
+      cluster_.service.serve(from, sending(message), [=, this, received_in = receiving(message), kind = message.kind] {
+        if (are_apart(from, to)) cluster_.thread(from).account.count_served(cluster_.clock.now(), kind, payload);
         cluster_.send({from, to, static_cast<std::size_t>(kind), payload}, [=, this] {
-          cluster_.clock.at(cluster_.clock.now() + receiving, [=] {
+          cluster_.clock.at(cluster_.clock.now() + received_in, [=] {
             if (--*open == 0) arrived();
           });
         });
@@ -129,23 +125,15 @@ class JiajiaRoom final : public Room {
     }
   }
 
-  /// Time in the baselines until the receiver has processed all messages, on an idle network.
-  Time undelayed(ProcessId from, ProcessId to, const std::vector<Message>& messages) {
+  /// Time in the baselines until the receiver has processed all messages, on an idle network. The receiver of an answer
+  /// waits, and processes each message while others arrive.
+  Time undelayed(ProcessId from, ProcessId to, const std::vector<Message>& messages, bool is_answer = false) {
     if (from == to) return {};
     Time leaves{}, taken{};
     for (const Message& message : messages) {
       leaves += sending(message);
-      taken = std::max(taken, leaves + idle(from, to, message)) + receiving(message);
-    }
-    return taken;
-  }
-  /// Time in the baselines of an answer: its receiver waits, and processes each message while others arrive.
-  Time undelayed_answer(ProcessId from, ProcessId to, const std::vector<Message>& messages) {
-    if (from == to) return {};
-    Time leaves{}, taken{};
-    for (const Message& message : messages) {
-      leaves += sending(message);
-      taken = std::max(taken, leaves + idle(from, to, message) + receiving(message));
+      const Time arrives = leaves + idle(from, to, message);
+      taken = is_answer ? std::max(taken, arrives + receiving(message)) : std::max(taken, arrives) + receiving(message);
     }
     return taken;
   }
@@ -171,9 +159,7 @@ class JiajiaRoom final : public Room {
   }
   template <typename Waiting>
   void meet_undelayed(const Waiting& waiting) {
-    Time last{};
-    for (const auto& [process, ignored] : waiting) last = std::max(last, cluster_.thread(process).uncontended.path());
-    for (const auto& [process, ignored] : waiting) cluster_.thread(process).uncontended.meet(last);
+    meet_all(waiting, [this](const auto& one) -> Uncontended& { return cluster_.thread(one.first).uncontended; });
   }
 
   using Through = std::function<void(const News&)>;
@@ -253,11 +239,10 @@ class JiajiaRoom final : public Room {
     Time leaves = cluster_.clock.now();
     const auto open = std::make_shared<std::vector<std::size_t>>(forks_.size(), messages.size());
     for (const Message& message : messages) {
-      const Bytes payload = jiajia::header + message.data;
-      const Time local = cluster_.costs.message_local(payload), receiving = cluster_.costs.home_part(local);
-      leaves += local - receiving + logged();
+      const Bytes payload = payload_of(message);
+      leaves += sending(message);
       const bool is_last = &message == &messages.back();
-      cluster_.clock.at(leaves, [=, this] {
+      cluster_.clock.at(leaves, [=, this, received_in = receiving(message)] {
         if (cluster_.layout.nodes > 1) {
           cluster_.thread(master).account.count_message(cluster_.clock.now(), MessageKind::FORK, payload);
         }
@@ -265,7 +250,7 @@ class JiajiaRoom final : public Room {
           if (ProcessId{to} == master) continue;
           cluster_.network.send(cluster_.layout.node_of(master), cluster_.layout.node_of(ProcessId{to}),
                                 cluster_.costs.on_wire(payload), [=, this] {
-                                  cluster_.clock.at(cluster_.clock.now() + receiving, [=, this] {
+                                  cluster_.clock.at(cluster_.clock.now() + received_in, [=, this] {
                                     if (--(*open)[to] > 0) return;
                                     take_undelayed(ProcessId{to}, master, *news, messages);
                                     arrive_fork(to, news);
@@ -278,7 +263,7 @@ class JiajiaRoom final : public Room {
   }
   /// In the baselines, a worker begins a region when the fork's message arrives.
   void take_undelayed(ProcessId worker, ProcessId master, const News& news, const std::vector<Message>& messages) {
-    cluster_.thread(worker).uncontended.receive(news.path, undelayed_answer(master, worker, messages));
+    cluster_.thread(worker).uncontended.receive(news.path, undelayed(master, worker, messages, true));
   }
   void await_fork(ProcessId process, Through through) {
     Fork& fork = forks_[index_of(process)];
@@ -342,6 +327,9 @@ class JiajiaRoom final : public Room {
     now.through(*now.news);
   }
 
+  bool are_apart(ProcessId one, ProcessId other) const {
+    return cluster_.layout.node_of(one) != cluster_.layout.node_of(other);
+  }
   static Bytes payload_of(const Message& message) { return jiajia::header + message.data; }
   /// Processor time of the sender and of the receiver.
   Time sending(const Message& message) const {
@@ -373,7 +361,7 @@ class JiajiaRoom final : public Room {
     std::vector<Notice> notices = notices_[index_of(manager)].grant(object, to);
     std::erase_if(notices, [&](const Notice& notice) { return !is_handed(rules_, home(notice.page), to); });
     const std::vector<Message> messages = with_notices(message, notices.size());
-    cluster_.thread(to).uncontended.spend(undelayed_answer(manager, to, messages));
+    cluster_.thread(to).uncontended.spend(undelayed(manager, to, messages, true));
     answer(manager, to, messages, [granted, notices] { granted(notices); });
   }
 
@@ -389,7 +377,7 @@ class JiajiaRoom final : public Room {
     const std::vector<Message> messages = with_notices(MessageKind::BARRGRANT, news->notices.size());
     meet_undelayed(waiting_);
     for (const auto& [process, through] : std::exchange(waiting_, {})) {
-      cluster_.thread(process).uncontended.spend(undelayed_answer(manager_of_barrier(), process, messages));
+      cluster_.thread(process).uncontended.spend(undelayed(manager_of_barrier(), process, messages, true));
       answer(manager_of_barrier(), process, messages, [news, through = through] { through(*news); });
     }
   }
@@ -446,7 +434,6 @@ class JiajiaMemory final : public Memory {
     cluster_.spins->begin_event(thread_.id());
   }
   void end(std::uint64_t) override { room_.rests(thread_.id(), true); }
-  std::string position() const override { return {}; }
 
   void touch(const Touch& touch) override {
     if (is_sent_with_the_fork(touch)) return;
@@ -490,86 +477,54 @@ class JiajiaMemory final : public Memory {
   bool has(LockId lock) override { return room_.queue_of(lock).is_held_by(thread_.id()); }
   void acquire(LockId lock, std::optional<std::uint64_t> turn) override {
     if (!takes_faults(cluster_.layout)) return count_lock();
-    perform(jiajia::courses::lock, Sync::acquire,
-            {.apply =
-                 [this, lock](Then then) {
-                   apply_grant_notices(object_of(lock), [this, lock, then = std::move(then)] {
-                     pages_.enter_scope(lock);
-                     then();
-                   });
-                 },
-             .exchange =
-                 [this, lock, turn](const Step& step, Then then) {
-                   ask(
-                       step, room_.manager(lock),
-                       [this, lock, turn](const auto& granted) { room_.ask(lock, thread_.id(), turn, granted); },
-                       std::move(then));
-                 }});
+    const auto exchange = [this, lock, turn](const Step& step, Then then) {
+      const auto at_manager = [this, lock, turn](const auto& granted) { room_.ask(lock, thread_.id(), turn, granted); };
+      ask(step, room_.manager(lock), at_manager, std::move(then));
+    };
+    take(object_of(lock), exchange, [this, lock] { pages_.enter_scope(lock); });
   }
 
   void release(LockId lock) override {
     if (!takes_faults(cluster_.layout)) return;
-    perform(
-        jiajia::courses::unlock, Sync::release,
-        {.apply = {}, .exchange = [this, lock](const Step& step, Then then) {
-           const std::vector<Notice> handed = pages_.leave_scope(lock);
-           const std::uint64_t passed = room_.barriers();
-           tell(
-               step, room_.manager(lock), handed,
-               [=, this] { room_.give_back(lock, thread_.id(), jiajia::still_news(handed, passed, room_.barriers())); },
-               std::move(then));
-         }});
+    give(
+        room_.manager(lock), [this, lock] { return pages_.leave_scope(lock); },
+        [this, lock](const std::vector<Notice>& news) { room_.give_back(lock, thread_.id(), news); });
   }
 
   void post(std::uint64_t flag, FlagPost posted) override {
     if (!takes_faults(cluster_.layout)) return;
     refuse_lock_scope("a flag");
-    perform(jiajia::courses::unlock, Sync::release,
-            {.apply = {}, .exchange = [=, this](const Step& step, Then then) {
-               const std::vector<Notice> handed = pages_.hand_on({SyncObject::Kind::flag, flag});
-               const std::uint64_t passed = room_.barriers();
-               tell(
-                   step, room_.manager_of_flag(flag), handed,
-                   [=, this] {
-                     room_.post(flag, thread_.id(), posted, jiajia::still_news(handed, passed, room_.barriers()));
-                   },
-                   std::move(then));
-             }});
+    give(
+        room_.manager_of_flag(flag),
+        [this, flag] {
+          return pages_.hand_on({SyncObject::Kind::flag, flag});
+        },
+        [=, this](const std::vector<Notice>& news) { room_.post(flag, thread_.id(), posted, news); });
   }
 
   void wait(std::uint64_t flag, FlagWait wait) override {
     if (!takes_faults(cluster_.layout)) return count_lock();
     refuse_lock_scope("a wait for a flag");
     const SyncObject object{SyncObject::Kind::flag, flag};
-    perform(jiajia::courses::lock, Sync::acquire,
-            {.apply = [=, this](Then then) { apply_grant_notices(object, std::move(then)); },
-             .exchange =
-                 [=, this](const Step& step, Then then) {
-                   const std::uint64_t passed = room_.barriers();
-                   const std::vector<Notice> handed = wait.comes ? pages_.hand_on(object) : std::vector<Notice>{};
-                   count(jiajia::FurtherCount::notices, handed.size());
-                   ask(
-                       step, room_.manager_of_flag(flag),
-                       [=, this](const auto& granted) {
-                         const auto notices = jiajia::still_news(handed, passed, room_.barriers());
-                         room_.wait(flag, thread_.id(), wait, notices, granted);
-                       },
-                       std::move(then), handed.size());
-                 }});
+    take(object, [=, this](const Step& step, Then then) {
+      const std::uint64_t passed = room_.barriers();
+      const std::vector<Notice> handed = wait.comes ? pages_.hand_on(object) : std::vector<Notice>{};
+      count(jiajia::FurtherCount::notices, handed.size());
+      const auto at_manager = [=, this](const auto& granted) {
+        room_.wait(flag, thread_.id(), wait, jiajia::still_news(handed, passed, room_.barriers()), granted);
+      };
+      ask(step, room_.manager_of_flag(flag), at_manager, std::move(then), handed.size());
+    });
   }
 
   void spin(ProcessId by, std::uint64_t events) override {
     refuse_lock_scope("a loop that waits for another thread's store");
-    const SyncObject object{SyncObject::Kind::thread, index_of(by)};
-    perform(jiajia::courses::lock, Sync::acquire,
-            {.apply = [=, this](Then then) { apply_grant_notices(object, std::move(then)); },
-             .exchange =
-                 [=, this](const Step& step, Then then) {
-                   ask(
-                       step, by,
-                       [=, this](const auto& granted) { room_.ask_for_stores(by, events, thread_.id(), granted); },
-                       std::move(then));
-                 }});
+    take({SyncObject::Kind::thread, index_of(by)}, [=, this](const Step& step, Then then) {
+      const auto at_thread = [=, this](const auto& granted) {
+        room_.ask_for_stores(by, events, thread_.id(), granted);
+      };
+      ask(step, by, at_thread, std::move(then));
+    });
   }
 
   std::optional<Moment> operate(const WordOperation&, ProcessId, bool) override {
@@ -582,6 +537,31 @@ class JiajiaMemory final : public Memory {
     std::function<void(Then then)> apply;
     ExchangeOf<Step> exchange;
   };
+
+  /// Takes what `exchange` asks for, and then calls `taken` when the notices of its answer are applied.
+  void take(
+      SyncObject object, ExchangeOf<Step> exchange, std::function<void()> taken = [] {}) {
+    const auto apply = [=, this](Then then) {
+      apply_grant_notices(object, [taken, then = std::move(then)] {
+        taken();
+        then();
+      });
+    };
+    perform(jiajia::courses::lock, Sync::acquire, {.apply = apply, .exchange = std::move(exchange)});
+  }
+
+  /// Sends the notices that `hand_on` returns to the manager, which calls `given` with those that are still news.
+  void give(ProcessId manager, const std::function<std::vector<Notice>()>& hand_on,
+            const std::function<void(const std::vector<Notice>&)>& given) {
+    const auto exchange = [=, this](const Step& step, Then then) {
+      const std::vector<Notice> handed = hand_on();
+      const auto arrived = [=, this, passed = room_.barriers()] {
+        given(jiajia::still_news(handed, passed, room_.barriers()));
+      };
+      tell(step, manager, handed, arrived, std::move(then));
+    };
+    perform(jiajia::courses::unlock, Sync::release, {.apply = {}, .exchange = exchange});
+  }
 
   /// Whether the fork's message carries the page, so that no process faults on it.
   bool is_sent_with_the_fork(const Touch& touch) const {
@@ -660,19 +640,14 @@ class JiajiaMemory final : public Memory {
   /// Leaves a barrier after a wait that began at `since`. A worker is idle until the master forks.
   void leave_barrier(Time since, Arrival why, std::optional<Time> forked) {
     wait_until_forked(since, why, forked);
-    thread_.account.count(cluster_.clock.now(), [](Tally& tally) { ++tally.barriers; });
+    thread_.account.count_barrier(cluster_.clock.now());
   }
   void wait_until_forked(Time since, Arrival why, std::optional<Time> forked) {
     if (why == Arrival::fork_worker) {
       is_in_parallel_region_ = true;
       learn_region();
     }
-    Time from = since;
-    if (why == Arrival::fork_worker && forked && *forked > from) {
-      thread_.account.charge(Spent::idle, from, *forked);
-      from = *forked;
-    }
-    thread_.waited(Spent::barrier, from);
+    thread_.waited(Spent::barrier, why == Arrival::fork_worker ? thread_.idle_until(forked, since) : since);
   }
 
   /// The initial thread reads the clocks that bound the measured region. Between parallel regions, other threads may
@@ -681,9 +656,7 @@ class JiajiaMemory final : public Memory {
   void learn_region() {
     if (thread_.id() != ProcessId{0}) thread_.account.learn_region(cluster_.clock.now());
   }
-  void count_lock() {
-    thread_.account.count(cluster_.clock.now(), [](Tally& tally) { ++tally.locks; });
-  }
+  void count_lock() { thread_.account.count_lock(cluster_.clock.now()); }
   void count(jiajia::FurtherCount which, std::uint64_t more) {
     thread_.account.count(cluster_.clock.now(),
                           [=](Tally& tally) { tally.further[static_cast<std::size_t>(which)] += more; });
@@ -784,11 +757,7 @@ class JiajiaMemory final : public Memory {
   }
 
   void count_diff(const jiajia::Diff& diff, std::uint64_t bytes) {
-    thread_.account.count(cluster_.clock.now(), [bytes](Tally& tally) {
-      ++tally.diffs;
-      tally.diff_bytes += bytes;
-      tally.largest_diff = std::max(tally.largest_diff, bytes);
-    });
+    thread_.account.count_diff(cluster_.clock.now(), bytes);
     if (cluster_.owner_of(thread_.id(), diff.home) == Owner::remote) {
       cluster_.note(thread_.id(), diff.page, trace::figures_of_diff(bytes));
     }

@@ -95,7 +95,7 @@ void LockManager::answer(ProcessId manager, const Waiter& waiter) {
     waiter.thread->waited(Spent::lock, waiter.since);
     waiter.thread->uncontended.spend(cluster_.costs.lock_local(cluster_.layout) +
                                      cluster_.idle->both_ways(waiter.thread->node(), from, control_payload));
-    waiter.thread->account.count(cluster_.clock.now(), [](Tally& tally) { ++tally.locks; });
+    waiter.thread->account.count_lock(cluster_.clock.now());
     waiter.granted();
   });
 }

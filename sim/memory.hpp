@@ -41,7 +41,7 @@ class Memory {
 
   /// An interval of the trace begins after `before` other intervals of the thread. It stays valid until
   /// finish_interval().
-  virtual void begin(const trace::Interval& interval, std::uint64_t before) = 0;
+  virtual void begin(const trace::Interval& /*interval*/, std::uint64_t /*before*/) {}
   virtual void touch(const Touch& touch) = 0;
   /// The interval's touches and computing end; its event comes next, the thread's `event`-th.
   virtual void finish_interval(std::uint64_t event) = 0;
@@ -79,9 +79,9 @@ class Memory {
   virtual void spin(ProcessId by, std::uint64_t events) = 0;
 
   /// The thread has played all of its `intervals`.
-  virtual void end(std::uint64_t intervals) = 0;
+  virtual void end(std::uint64_t /*intervals*/) {}
   /// Describes what the thread waits for, for the report of a stuck run; may be empty.
-  virtual std::string position() const = 0;
+  virtual std::string position() const { return {}; }
 };
 
 /// State of a protocol that all threads share.

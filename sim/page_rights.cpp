@@ -119,11 +119,7 @@ Time PageRights::downgrade(PageId page, Shared& shared, const PageSharing::Loss&
 Time PageRights::send_late(ProcessId from, PageId page, ProcessId home, Bytes bytes) {
   const Time now = cluster_.clock.now();
   Account& account = cluster_.thread(from).account;
-  account.count(now, [payload = static_cast<std::uint64_t>(bytes.count)](Tally& tally) {
-    ++tally.diffs;
-    tally.diff_bytes += payload;
-    tally.largest_diff = std::max(tally.largest_diff, payload);
-  });
+  account.count_diff(now, static_cast<std::uint64_t>(bytes.count));
   account.count_message(now, MessageKind::diff, bytes);
   cluster_.note(from, page, trace::figures_of_diff(static_cast<std::uint64_t>(bytes.count)));
   note_diff(page);

@@ -198,7 +198,7 @@ void Player::perform(Directive directive, std::uint32_t team) {
   if (team == 1) {
     // A team of one needs an empty barrier only, and no page changes hands.
     thread_.spend(Spent::barrier, memory_->lone_barrier());
-    thread_.account.count(cluster_.clock.now(), [](Tally& tally) { ++tally.barriers; });
+    thread_.account.count_barrier(cluster_.clock.now());
     return;
   }
   for (const ProtocolStep& step : steps_of(directive)) {

@@ -14,6 +14,7 @@
 #include "commands/child.hpp"
 #include "commands/descriptor.hpp"
 #include "commands/errors.hpp"
+#include "commands/output.hpp"
 #include "commands/standard_streams.hpp"
 
 namespace sdsm::sim {
@@ -117,14 +118,6 @@ std::string text_of(const Descriptor& file) {
   return read_all(file.get());
 }
 
-void write_readings(const std::filesystem::path& file, const trace::Readings& readings) {
-  const std::string text = readings_text(readings);
-  const Descriptor output(open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-  if (output.get() < 0 || !write_all(output.get(), text)) {
-    throw std::system_error(errno, std::generic_category(), file.string());
-  }
-}
-
 }  // namespace
 
 trace::Readings readings_that_continue(const trace::Readings& given, const trace::Readings& predicted,
@@ -195,7 +188,7 @@ void PredictedOutput::run_rounds(const Predict& predict, const Tell& tell) {
     const auto traced = folder_ / fmt::format("{}.trace", rounds_);
     predict(trace_, readings);
     given = readings_that_continue(given, trace::read_readings(readings), unchanged);
-    write_readings(readings, given);
+    write_output(readings_text(given), readings.string());
     trace_again(readings, traced);
     const trace::File earlier(trace_), later(traced);
     const std::string& program = earlier.header().program.at(0);

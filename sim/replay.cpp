@@ -45,6 +45,12 @@ Time time_in_child(const std::function<Time()>& body) {
   return times_in_child([&] { return std::vector{body()}; }).at(0);
 }
 
+/// Returns the mean time of a repetition: the difference of two runs, one with twice as many, each in a child process.
+Time each_of(std::uint32_t repetitions, const std::function<Time(std::uint32_t)>& run) {
+  const auto time_of = [&](std::uint32_t count) { return time_in_child([&] { return run(count); }); };
+  return (time_of(2 * repetitions) - time_of(repetitions)) / static_cast<std::int64_t>(repetitions);
+}
+
 /// Builds threads' intervals by hand, inside one parallel region.
 class Script {
  public:
@@ -114,88 +120,73 @@ Time replay_fault(const Platform& given, NetworkKind network, FaultKind kind, st
   platform.costs.first_copy = {};
   platform.costs.first_write = {};
   platform.costs.fault_cold = {};
-  const auto charged = [&](std::uint32_t pages) {
-    return time_in_child([&] {
-      Script script(scene.layout);
-      const auto touch = [](std::uint64_t page, Access access, std::uint8_t position) {
-        return TouchRun{RegionId{0}, 1, page, access, position, access == Access::write ? Change{1, 1} : Change{}};
-      };
-      // At least a millisecond between touches, so that each finds the cluster idle.
-      for (std::uint32_t page = 0; page < pages; ++page) {
-        for (std::uint32_t t = 0; t < scene.layout.processes(); ++t) {
-          std::vector<TouchRun> touches;
-          if (scene.preparation && t == scene.preparer) touches.push_back(touch(page, *scene.preparation, 0));
-          if (t == scene.victim) touches.push_back(touch(page, scene.access, 128));
-          script.add(t, 4'000'000, std::move(touches), script.barrier());
-        }
+  return each_of(faults, [&](std::uint32_t pages) {
+    Script script(scene.layout);
+    const auto touch = [](std::uint64_t page, Access access, std::uint8_t position) {
+      return TouchRun{RegionId{0}, 1, page, access, position, access == Access::write ? Change{1, 1} : Change{}};
+    };
+    // At least a millisecond between touches, so that each finds the cluster idle.
+    for (std::uint32_t page = 0; page < pages; ++page) {
+      for (std::uint32_t t = 0; t < scene.layout.processes(); ++t) {
+        std::vector<TouchRun> touches;
+        if (scene.preparation && t == scene.preparer) touches.push_back(touch(page, *scene.preparation, 0));
+        if (t == scene.victim) touches.push_back(touch(page, scene.access, 128));
+        script.add(t, 4'000'000, std::move(touches), script.barrier());
       }
-      const Tally tally = script.run(platform, network, pages).threads[scene.victim].whole;
-      if (tally.faults[static_cast<std::size_t>(kind)] < pages) {
-        throw RunError(fmt::format("{} of {} expected faults {} were met", tally.faults[static_cast<std::size_t>(kind)],
-                                   pages, name_of(kind)));
-      }
-      return tally.time[static_cast<std::size_t>(spent_on(kind))];
-    });
-  };
-  return (charged(2 * faults) - charged(faults)) / static_cast<std::int64_t>(faults);
+    }
+    const Tally tally = script.run(platform, network, pages).threads[scene.victim].whole;
+    if (tally.faults[static_cast<std::size_t>(kind)] < pages) {
+      throw RunError(fmt::format("{} of {} expected faults {} were met", tally.faults[static_cast<std::size_t>(kind)],
+                                 pages, name_of(kind)));
+    }
+    return tally.time[static_cast<std::size_t>(spent_on(kind))];
+  });
 }
 
 Time replay_barrier(const Platform& platform, NetworkKind network, Layout layout, std::uint32_t repetitions) {
-  const auto makespan = [&](std::uint32_t count) {
-    return time_in_child([&] {
-      Script script(layout);
-      for (std::uint32_t i = 0; i < count; ++i) script.add_all(delay_ns, script.barrier());
-      return script.run(platform, network, 1).whole_makespan;
-    });
-  };
-  return (makespan(2 * repetitions) - makespan(repetitions)) / static_cast<std::int64_t>(repetitions) -
-         std::chrono::nanoseconds(delay_ns);
+  const Time each = each_of(repetitions, [&](std::uint32_t count) {
+    Script script(layout);
+    for (std::uint32_t i = 0; i < count; ++i) script.add_all(delay_ns, script.barrier());
+    return script.run(platform, network, 1).whole_makespan;
+  });
+  return each - std::chrono::nanoseconds(delay_ns);
 }
 
 Time replay_lock(const Platform& platform, NetworkKind network, Layout layout, std::uint32_t repetitions_per_thread) {
-  const auto makespan = [&](std::uint32_t count) {
-    return time_in_child([&] {
-      Script script(layout);
-      for (std::uint32_t i = 0; i < count; ++i) {
-        script.add_all(0, {EventKind::acquire, 0, 0, 0});
-        script.add_all(delay_ns, {EventKind::release, 0, 0, 0});
-      }
-      return script.run(platform, network, 1).whole_makespan;
-    });
-  };
-  const std::int64_t hand_overs = std::int64_t{repetitions_per_thread} * layout.processes();
-  return (makespan(2 * repetitions_per_thread) - makespan(repetitions_per_thread)) / hand_overs -
-         std::chrono::nanoseconds(delay_ns);
+  const Time of_all_threads = each_of(repetitions_per_thread, [&](std::uint32_t count) {
+    Script script(layout);
+    for (std::uint32_t i = 0; i < count; ++i) {
+      script.add_all(0, {EventKind::acquire, 0, 0, 0});
+      script.add_all(delay_ns, {EventKind::release, 0, 0, 0});
+    }
+    return script.run(platform, network, 1).whole_makespan;
+  });
+  return of_all_threads / std::int64_t{layout.processes()} - std::chrono::nanoseconds(delay_ns);
 }
 
 Time replay_release(const Platform& platform, NetworkKind network, std::uint16_t words, std::uint32_t releases) {
-  const auto charged = [&](std::uint32_t count) {
-    return time_in_child([&] {
-      Script script({2, 1});
-      for (std::uint32_t page = 0; page < count; ++page) {
-        script.add(1, 1'000'000, {}, {EventKind::acquire, 0, 0, 0});
-        script.add(1, 1'000'000, {{RegionId{0}, 1, page, Access::write, 128, Change{words, 1}}},
-                   {EventKind::release, 0, 0, 0});
-        script.add_all(4'000'000, script.barrier());
-      }
-      return script.run(platform, network, count).threads[1].whole.time[static_cast<std::size_t>(Spent::diff)];
-    });
-  };
-  return (charged(2 * releases) - charged(releases)) / static_cast<std::int64_t>(releases);
+  return each_of(releases, [&](std::uint32_t count) {
+    Script script({2, 1});
+    for (std::uint32_t page = 0; page < count; ++page) {
+      script.add(1, 1'000'000, {}, {EventKind::acquire, 0, 0, 0});
+      script.add(1, 1'000'000, {{RegionId{0}, 1, page, Access::write, 128, Change{words, 1}}},
+                 {EventKind::release, 0, 0, 0});
+      script.add_all(4'000'000, script.barrier());
+    }
+    return script.run(platform, network, count).threads[1].whole.time[static_cast<std::size_t>(Spent::diff)];
+  });
 }
 
 Time replay_dirty_pages(const Platform& platform, NetworkKind network, std::uint32_t pages, std::uint32_t barriers) {
-  const auto charged = [&](std::uint32_t count) {
-    return time_in_child([&] {
-      Script script({2, 1});
-      for (std::uint32_t i = 0; i < count; ++i) {
-        script.add(0, 4'000'000, {{RegionId{0}, pages, 0, Access::write, 128, Change{1, 1}}}, script.barrier());
-        script.add(1, 4'000'000, {}, script.barrier());
-      }
-      return script.run(platform, network, pages).threads[0].whole.time[static_cast<std::size_t>(Spent::protect)];
-    });
-  };
-  return (charged(2 * barriers) - charged(barriers)) / static_cast<std::int64_t>(barriers) / pages;
+  const Time of_all_pages = each_of(barriers, [&](std::uint32_t count) {
+    Script script({2, 1});
+    for (std::uint32_t i = 0; i < count; ++i) {
+      script.add(0, 4'000'000, {{RegionId{0}, pages, 0, Access::write, 128, Change{1, 1}}}, script.barrier());
+      script.add(1, 4'000'000, {}, script.barrier());
+    }
+    return script.run(platform, network, pages).threads[0].whole.time[static_cast<std::size_t>(Spent::protect)];
+  });
+  return of_all_pages / pages;
 }
 
 Time replay_further_runs(const Platform& platform, NetworkKind network, std::uint32_t runs, std::uint32_t barriers) {
@@ -216,17 +207,12 @@ Time replay_further_runs(const Platform& platform, NetworkKind network, std::uin
 }
 
 Time replay_memory_bus(const Platform& platform, NetworkKind network, std::uint32_t threads, std::uint32_t loops) {
-  const auto charged = [&](std::uint32_t count) {
-    return time_in_child([&] {
-      Script script({1, threads});
-      for (std::uint32_t i = 0; i < count; ++i) script.add_all(memory_bound_ns, script.barrier());
-      RunOptions options;
-      options.memory_bound = 1;
-      const Tally tally = script.run(platform, network, 1, options).threads[0].whole;
-      return tally.time[static_cast<std::size_t>(Spent::compute)];
-    });
-  };
-  return (charged(2 * loops) - charged(loops)) / static_cast<std::int64_t>(loops);
+  return each_of(loops, [&](std::uint32_t count) {
+    Script script({1, threads});
+    for (std::uint32_t i = 0; i < count; ++i) script.add_all(memory_bound_ns, script.barrier());
+    const Tally tally = script.run(platform, network, 1, {.memory_bound = 1}).threads[0].whole;
+    return tally.time[static_cast<std::size_t>(Spent::compute)];
+  });
 }
 
 std::vector<Time> replay_messages(const Platform& platform, NetworkKind network, const std::vector<Bytes>& payloads) {

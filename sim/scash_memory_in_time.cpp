@@ -11,10 +11,6 @@ class InTime final : public ScashMemory {
  public:
   InTime(Cluster& cluster, Thread& thread) : ScashMemory(cluster, thread) {}
 
-  void begin(const trace::Interval&, std::uint64_t) override {}
-  void end(std::uint64_t) override {}
-  std::string position() const override { return {}; }
-
   void touch(const Touch& touch) override {
     const Owner owner = cluster_.owner_of(thread_.id(), touch.home);
     if (touch.access == Access::write && owner != Owner::remote) faults_.give_memory(touch.first, touch.pages);

@@ -742,15 +742,18 @@ int simulate_with_output(Request request) {
   return done;
 }
 
+/// An option with a default whose value is one of these words.
+void add_choice(CommandLine& app, const std::string& name, std::string& word, const std::vector<std::string>& words,
+                const std::string& help) {
+  app.add_option(name, word, help)
+      .check(one_of(words))
+      .type_name(fmt::format("{}", fmt::join(words, "|")))
+      .capture_default_str();
+}
+
 void add_inputs(CommandLine& app, Request& request) {
-  app.add_option("trace", request.trace, "trace made by `sdsm trace`")
-      .required()
-      .check(&name_problem)
-      .type_name("TRACE");
-  app.add_option("-p,--platform", request.platform, platform_help)
-      .required()
-      .check(&name_problem)
-      .type_name("PLATFORM");
+  add_name(app, "trace", request.trace, "trace made by `sdsm trace`", "TRACE").required();
+  add_name(app, "-p,--platform", request.platform, platform_help, "PLATFORM").required();
   app.add_option("--set", request.changes, settings_help).allow_extra_args(false).type_name("KEY=VALUE");
   const Check count = whole_number(1, std::numeric_limits<std::uint32_t>::max());
   app.add_option("-n,--nodes", request.nodes, "nodes to use").required().check(count).type_name("N");
@@ -773,10 +776,7 @@ void add_model(CommandLine& app, Request& request, std::string& placement, std::
       .check(number(0, 1))
       .type_name("SHARE")
       .capture_default_str();
-  app.add_option("--network", request.network, describe_networks())
-      .check(one_of(network_names()))
-      .type_name(fmt::format("{}", fmt::join(network_names(), "|")))
-      .capture_default_str();
+  add_choice(app, "--network", request.network, network_names(), describe_networks());
   app.add_option("--seed", request.options.seed, "seed of --jitter, --uncertainty and the platform's noise.*")
       .check(whole_number())
       .type_name("N")
@@ -792,35 +792,24 @@ void add_model(CommandLine& app, Request& request, std::string& placement, std::
          "and report the median and the middle 90 % of their times")
       .type_name("N")
       .check(whole_number(least_draws, most_draws));
-  app.add_option("--placement", placement,
-                 "homes of heap blocks and static arrays: as the program asks, or one rule for all")
-      .check(one_of({"as-asked", "round-robin", "block", "first-touch"}))
-      .type_name("as-asked|round-robin|block|first-touch")
-      .capture_default_str();
+  add_choice(app, "--placement", placement, {"as-asked", "round-robin", "block", "first-touch"},
+             "homes of heap blocks and static arrays: as the program asks, or one rule for all");
   app.add_option("--atomics", atomics,
                  "how inline atomic operations are done: at the page's home, within a lock, or at the home without "
                  "ordering other memory (default: as the platform says, else home)")
       .check(one_of({"home", "lock", "relaxed"}));
-  app.add_option(
-         "--reductions", request.reductions,
-         "what each member of a team does at the end of a reduction over one variable: the atomic operation that "
-         "gcc leaves of it, as sdsm run does, or Omni's steps: a slot for each thread, a barrier, combining, a "
-         "barrier")
-      .check(one_of({"atomic", "omni"}))
-      .type_name("atomic|omni")
-      .capture_default_str();
+  add_choice(app, "--reductions", request.reductions, {"atomic", "omni"},
+             "what each member of a team does at the end of a reduction over one variable: the atomic operation that "
+             "gcc leaves of it, as sdsm run does, or Omni's steps: a slot for each thread, a barrier, combining, a "
+             "barrier");
   app.add_option("--page-size", request.page_size,
                  "size of a page: 4096 times a power of two, up to 64KiB (default: page.size of the platform, else "
                  "4096)")
       .check(&page_size_text_problem)
       .type_name("BYTES");
-  app.add_option(
-         "--region", request.region,
-         "what to measure: clock is the time between the program's first and last reading of its clock, whole is the "
-         "whole run")
-      .check(one_of({"clock", "whole"}))
-      .type_name("clock|whole")
-      .capture_default_str();
+  add_choice(app, "--region", request.region, {"clock", "whole"},
+             "what to measure: clock is the time between the program's first and last reading of its clock, whole is "
+             "the whole run");
   app.add_flag("--full-page-diffs", request.options.full_page_diffs,
                "every diff carries the whole page (to see what diffs save)");
 }
@@ -878,34 +867,21 @@ void add_jiajia(CommandLine& app, Request& request) {
 }
 
 void add_outputs(CommandLine& app, Request& request) {
-  app.add_option("--json", request.json, "write the result as JSON to this file, or - for stdout")
-      .check(&name_problem)
-      .type_name("FILE|-");
-  app.add_option("--pages", request.pages,
-                 "write what each page cost each thread to this file (or - for stdout), as a CSV table")
-      .check(&name_problem)
-      .type_name("FILE|-");
+  add_output(app, "--json", request.json, "write the result as JSON to this file, or - for stdout");
+  add_output(app, "--pages", request.pages,
+             "write what each page cost each thread to this file (or - for stdout), as a CSV table");
   const Option output =
-      app.add_option(
-             "--output", request.output,
-             "write what the program prints on the cluster to this file (or - for stdout): it is traced again, in "
-             "this folder, with a clock that shows what was predicted")
-          .check(&name_problem)
-          .type_name("FILE|-");
+      add_output(app, "--output", request.output,
+                 "write what the program prints on the cluster to this file (or - for stdout): it is traced again, in "
+                 "this folder, with a clock that shows what was predicted");
   add_name(app, "--before", request.before,
            "shell command that runs before each of the program's runs, as `sdsm trace --before` does", "COMMAND")
       .needs(output);
-  app.add_option(
-         "--readings", request.readings,
-         "write what each reading of the clock gives, by thread and in seconds from the program's begin, to this "
-         "file (or - for stdout), as a CSV table; with --output, what its clock showed when it wrote that")
-      .check(&name_problem)
-      .type_name("FILE|-");
-  app.add_option(
-         "--order", request.order,
-         "repeat the order in which each node's threads took their faults and locks in a run (sdsm run --order)")
-      .check(&name_problem)
-      .type_name("FILE");
+  add_output(app, "--readings", request.readings,
+             "write what each reading of the clock gives, by thread and in seconds from the program's begin, to this "
+             "file (or - for stdout), as a CSV table; with --output, what its clock showed when it wrote that");
+  add_name(app, "--order", request.order,
+           "repeat the order in which each node's threads took their faults and locks in a run (sdsm run --order)");
   app.add_option_function<std::string>(
          "--max-memory", [&](const std::string& text) { request.most_memory = parse_bytes(text); },
          "refuse a trace whose touched pages need more memory for their tables than this, such as 8GiB (default: half "

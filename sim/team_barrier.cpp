@@ -56,7 +56,9 @@ void TeamBarrier::proceed(const RoundPtr& round, std::size_t phase) {
   switch (courses::barrier[phase].action) {
     case protocol::Action::ask: {
       const std::size_t meeting = round->meetings++;
-      meet_uncontended(*round, round->synchronisations[meeting]);
+      meet_all(
+          round->members, [](const Member& one) -> Uncontended& { return one.thread->uncontended; },
+          round->synchronisations[meeting]);
       round->met[meeting] = cluster_.clock.now() + round->synchronisations[meeting];
       return cluster_.clock.at(round->met[meeting], next);
     }
@@ -65,12 +67,6 @@ void TeamBarrier::proceed(const RoundPtr& round, std::size_t phase) {
     case protocol::Action::send:
     case protocol::Action::apply: throw std::logic_error("a barrier's course has no such step");
   }
-}
-
-void TeamBarrier::meet_uncontended(const Round& round, Time synchronisation) {
-  Time last{};
-  for (const Member& member : round.members) last = std::max(last, member.thread->uncontended.path());
-  for (const Member& member : round.members) member.thread->uncontended.meet(last, synchronisation);
 }
 
 void TeamBarrier::flush(const RoundPtr& round, std::function<void()> done) {
@@ -145,11 +141,8 @@ void TeamBarrier::leave(const RoundPtr& round) {
   for (std::size_t place = 0; place < round->members.size(); ++place) {
     const Member& member = round->members[place];
     Account& account = member.thread->account;
-    Time from = member.arrived;
-    if (member.why == Arrival::fork_worker && forked && *forked > from) {
-      account.charge(Spent::idle, from, *forked);
-      from = *forked;
-    }
+    const bool is_worker = member.why == Arrival::fork_worker;
+    const Time from = is_worker ? member.thread->idle_until(forked, member.arrived) : member.arrived;
     // The flush has charged the time between.
     account.charge(Spent::barrier, from, all_here);
     account.charge(Spent::barrier, member.flushed, all_flushed);
@@ -158,11 +151,10 @@ void TeamBarrier::leave(const RoundPtr& round) {
     // Flushes of other processes' changes on the node have charged the time between.
     const Time dropped_at = std::max(protected_at, member.dropped);
     account.charge(Spent::barrier, dropped_at, all_dropped);
-    account.count(now, [](Tally& tally) { ++tally.barriers; });
+    account.count_barrier(now);
     const std::array<Time, barrier_synchronisations> ready{member.arrived, member.flushed, dropped_at};
     if (const auto to = reports_to(place, round->processes, cluster_.layout, cluster_.costs.costs().barrier_shape)) {
       Thread& master = *round->members[*to].thread;
-      Account& receiver = master.account;
       for (std::size_t synchronisation = 0; synchronisation < barrier_synchronisations; ++synchronisation) {
         account.count_message(now, courses::meet.message, control_payload);
         if (cluster_.options.timeline != nullptr) {
@@ -171,11 +163,7 @@ void TeamBarrier::leave(const RoundPtr& round) {
                                               static_cast<std::size_t>(courses::meet.message), control_payload,
                                               ready[synchronisation], round->met[synchronisation]});
         }
-        receiver.count(now, [](Tally& tally) {
-          ++tally.served;
-          tally.served_bytes += static_cast<std::uint64_t>(control_payload.count);
-          ++tally.messages_by_kind[static_cast<std::size_t>(courses::meet.answer)];
-        });
+        master.account.count_served(now, courses::meet.answer, control_payload);
       }
     }
   }

@@ -58,8 +58,6 @@ class TeamBarrier {
   Sync sync_on(const Round& round, NodeId node) const;
   /// Does phase number `phase` and those after it.
   void proceed(const RoundPtr& round, std::size_t phase);
-  /// Meets in the baselines, where members wait only for the last one.
-  static void meet_uncontended(const Round& round, Time synchronisation);
   /// Call `done` when all members are done.
   void flush(const RoundPtr& round, std::function<void()> done);
   void drop(const RoundPtr& round, std::function<void()> done);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "models/ids.hpp"
@@ -83,6 +84,14 @@ class Thread {
 
   /// Charges a wait that began at `since` and ends now.
   void waited(Spent item, Time since) { account.charge(item, since, clock_.now()); }
+
+  /// Charges a worker's idle time until the master forks, if it does. Returns when the wait for the fork's barrier
+  /// began.
+  Time idle_until(const std::optional<Time>& forked, Time since) {
+    if (!forked || *forked <= since) return since;
+    account.charge(Spent::idle, since, *forked);
+    return *forked;
+  }
 
   /// The program ends now, whatever the thread does; so its account ends, too.
   void cut();

@@ -2,6 +2,8 @@
 #include <array>
 #include <queue>
 #include <set>
+#include <sstream>
+#include <string_view>
 
 #include "commands/timelines/writing.hpp"
 #include "commands/version.hpp"
@@ -9,92 +11,41 @@
 namespace sdsm::timelines {
 namespace {
 
-/// Kinds of events that the file's header defines: number, name, fields.
-constexpr const char* header = R"(%EventDef PajeDefineContainerType 0
-% Alias string
-% Type string
-% Name string
-%EndEventDef
-%EventDef PajeDefineStateType 1
-% Alias string
-% Type string
-% Name string
-%EndEventDef
-%EventDef PajeDefineVariableType 2
-% Alias string
-% Type string
-% Name string
-% Color color
-%EndEventDef
-%EventDef PajeDefineLinkType 3
-% Alias string
-% Type string
-% StartContainerType string
-% EndContainerType string
-% Name string
-%EndEventDef
-%EventDef PajeDefineEntityValue 4
-% Alias string
-% Type string
-% Name string
-% Color color
-%EndEventDef
-%EventDef PajeCreateContainer 5
-% Time date
-% Alias string
-% Type string
-% Container string
-% Name string
-%EndEventDef
-%EventDef PajeDestroyContainer 6
-% Time date
-% Type string
-% Name string
-%EndEventDef
-%EventDef PajePushState 7
-% Time date
-% Container string
-% Type string
-% Value string
-%EndEventDef
-%EventDef PajePushState 8
-% Time date
-% Container string
-% Type string
-% Value string
-% Array string
-% FirstPage string
-% Pages string
-%EndEventDef
-%EventDef PajePopState 9
-% Time date
-% Container string
-% Type string
-%EndEventDef
-%EventDef PajeSetVariable 10
-% Time date
-% Container string
-% Type string
-% Value double
-%EndEventDef
-%EventDef PajeStartLink 11
-% Time date
-% Container string
-% Type string
-% StartContainer string
-% Value string
-% Key string
-% Bytes string
-%EndEventDef
-%EventDef PajeEndLink 12
-% Time date
-% Container string
-% Type string
-% EndContainer string
-% Value string
-% Key string
-%EndEventDef
-)";
+/// Kinds of events that the file's header defines, by number: name and fields, which are texts unless fields_type()
+/// says otherwise.
+constexpr std::pair<std::string_view, std::string_view> definitions[] = {
+    {"DefineContainerType", "Alias Type Name"},
+    {"DefineStateType", "Alias Type Name"},
+    {"DefineVariableType", "Alias Type Name Color"},
+    {"DefineLinkType", "Alias Type StartContainerType EndContainerType Name"},
+    {"DefineEntityValue", "Alias Type Name Color"},
+    {"CreateContainer", "Time Alias Type Container Name"},
+    {"DestroyContainer", "Time Type Name"},
+    {"PushState", "Time Container Type Value"},
+    {"PushState", "Time Container Type Value Array FirstPage Pages"},
+    {"PopState", "Time Container Type"},
+    {"SetVariable", "Time Container Type Value"},
+    {"StartLink", "Time Container Type StartContainer Value Key Bytes"},
+    {"EndLink", "Time Container Type EndContainer Value Key"},
+};
+
+constexpr const char* fields_type(std::string_view event, std::string_view field) {
+  if (field == "Time") return "date";
+  if (field == "Color") return "color";
+  return event == "SetVariable" && field == "Value" ? "double" : "string";
+}
+
+std::string header() {
+  std::string text;
+  for (std::size_t number = 0; number < std::size(definitions); ++number) {
+    const auto& [name, fields] = definitions[number];
+    text += fmt::format("%EventDef Paje{} {}\n", name, number);
+    std::istringstream words{std::string(fields)};
+    for (std::string field; words >> field;) text += fmt::format("% {} {}\n", field, fields_type(name, field));
+    text += "%EndEventDef\n";
+  }
+  return text;
+}
 
 /// Quotes a name; a quotation mark in it would end the text.
 std::string in_quotes(std::string_view name) {
@@ -118,7 +69,7 @@ class PajeWriter {
                timeline_.events().size());
     if (const std::string cut = what_was_cut(timeline_); !cut.empty()) out_.print(FMT_COMPILE("# {}\n"), cut);
     for (const std::string& note : labels_.notes) out_.print(FMT_COMPILE("# {}\n"), note);
-    out_.print(FMT_COMPILE("{}"), header);
+    out_.print(FMT_COMPILE("{}"), header());
     types();
     containers();
     for (const Event& event : timeline_.events()) this->event(event);

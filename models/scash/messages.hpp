@@ -1,9 +1,11 @@
 /// The messages that processes of different nodes exchange, and their payloads. Within a node none are sent.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 
+#include "models/ids.hpp"
 #include "models/units.hpp"
 
 namespace sdsm {
@@ -25,19 +27,10 @@ inline constexpr std::size_t message_kinds = 10;
 inline constexpr std::size_t usual_message_kinds = static_cast<std::size_t>(MessageKind::atomic_request);
 
 constexpr std::string_view name_of(MessageKind kind) {
-  switch (kind) {
-    case MessageKind::page_request: return "page_request";
-    case MessageKind::write_request: return "write_request";
-    case MessageKind::diff: return "diff";
-    case MessageKind::barrier_arrive: return "barrier_arrive";
-    case MessageKind::barrier_release: return "barrier_release";
-    case MessageKind::lock_request: return "lock_request";
-    case MessageKind::lock_grant: return "lock_grant";
-    case MessageKind::lock_release: return "lock_release";
-    case MessageKind::atomic_request: return "atomic_request";
-    case MessageKind::atomic_reply: return "atomic_reply";
-  }
-  return "?";
+  constexpr std::array<std::string_view, message_kinds> names{
+      "page_request", "write_request", "diff",         "barrier_arrive", "barrier_release",
+      "lock_request", "lock_grant",    "lock_release", "atomic_request", "atomic_reply"};
+  return name_in(names, kind);
 }
 
 /// Payload of every message but page replies and diffs: kind, sender, page or lock, sequence number. Assumed: no source

@@ -11,6 +11,7 @@
 #include <span>
 #include <sstream>
 #include <stdexcept>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -153,37 +154,35 @@ void add_costs_of(ProtocolKind protocol, std::vector<Property>& rows) {
 
 void add_costs(std::vector<Property>& rows) {
   add_costs_of(ProtocolKind::scash, rows);
-  rows.push_back(time_cost(
-      "fault.cold",
-      "part of fault.WROH by which its trap slows the program's own work afterwards: accounts have it in compute "
-      "(default 0us)",
-      false, [](auto& costs) -> auto& { return costs.fault_cold; }));
-  rows.push_back(time_cost(
-      "fault.trap",
-      "part of each fault: its trap's entry and exit. What is stolen meanwhile is told as a run tells it, of compute "
-      "(default 0us)",
-      false, [](auto& costs) -> auto& { return costs.fault_trap; }));
-  rows.push_back(time_cost(
-      "fault.first-copy", "what a node's first fetch of a page takes longer than later ones (default 0us)", false,
-      [](auto& costs) -> auto& { return costs.first_copy; }));
-  rows.push_back(time_cost(
-      "fault.first-write",
-      "what a node's first write of a page takes longer than later ones: on its own page after the trap, as compute; "
-      "else for the twin (default 0us)",
-      false, [](auto& costs) -> auto& { return costs.first_write; }));
-  rows.push_back(time_cost(
-      "barrier.dirty-home-page", "time at a barrier for each home page that its owner wrote (default 0us)", false,
-      [](auto& costs) -> auto& { return costs.dirty_home_page; }));
-  rows.push_back(time_cost(
-      "barrier.further-run",
-      "time at a barrier for each run of adjacent pages that a process protects again, but one (default 0us)", false,
-      [](auto& costs) -> auto& { return costs.further_run; }));
-  rows.push_back(time_cost(
-      "prefetch.page", "processors' time for each page that --prefetch brings beside another (default 0us)", false,
-      [](auto& costs) -> auto& { return costs.further_page; }));
-  rows.push_back(time_cost(
-      "atomic.own", "time of an atomic operation on a page of the own node (default: that of fault.WROH)", false,
-      [](auto& costs) -> auto& { return costs.atomic_own; }));
+  using Row = std::tuple<const char*, const char*, Time Costs::*>;
+  for (const auto& [id, meaning, cost] : {
+           Row{"fault.cold",
+               "part of fault.WROH by which its trap slows the program's own work afterwards: accounts have it in "
+               "compute (default 0us)",
+               &Costs::fault_cold},
+           Row{"fault.trap",
+               "part of each fault: its trap's entry and exit. What is stolen meanwhile is told as a run tells it, of "
+               "compute (default 0us)",
+               &Costs::fault_trap},
+           Row{"fault.first-copy", "what a node's first fetch of a page takes longer than later ones (default 0us)",
+               &Costs::first_copy},
+           Row{"fault.first-write",
+               "what a node's first write of a page takes longer than later ones: on its own page after the trap, as "
+               "compute; else for the twin (default 0us)",
+               &Costs::first_write},
+           Row{"barrier.dirty-home-page", "time at a barrier for each home page that its owner wrote (default 0us)",
+               &Costs::dirty_home_page},
+           Row{"barrier.further-run",
+               "time at a barrier for each run of adjacent pages that a process protects again, but one (default 0us)",
+               &Costs::further_run},
+           Row{"prefetch.page", "processors' time for each page that --prefetch brings beside another (default 0us)",
+               &Costs::further_page},
+           Row{"atomic.own", "time of an atomic operation on a page of the own node (default: that of fault.WROH)",
+               &Costs::atomic_own},
+       }) {
+    rows.push_back(time_cost(
+        id, meaning, false, [at = cost](auto& costs) -> auto& { return costs.*at; }));
+  }
   rows.push_back({"barrier.shape", "messages of a barrier on layouts that are not given: flat or tree (default flat)",
                   false, [](Reading& r, std::string_view text) {
                     r.costs.barrier_shape =

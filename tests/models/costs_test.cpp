@@ -1,6 +1,8 @@
 #include "models/costs.hpp"
 
+#include <functional>
 #include <map>
+#include <string>
 
 #include "models/scash/messages.hpp"
 #include "tests/catch.hpp"
@@ -101,47 +103,29 @@ TEST_CASE("a barrier's three synchronisations are equal to a picosecond") {
   CHECK(parts[2] - parts[0] < Time{3});
 }
 
-TEST_CASE("the memory bus's slowdown is measured, interpolated or extrapolated") {
-  Costs given = p3_costs();
-  given.memory_bus = {{2, 1.2}, {4, 2.2}, {8, 5.}};
-  const CostModel costs(given, WireModel::store_and_forward, fast_ethernet);
-  const auto slowdown = [&](std::uint32_t threads) { return costs.stretch(threads, 1); };
-  CHECK(slowdown(1) == 1);
-  CHECK(slowdown(2) == Approx(1.2));
-  CHECK(slowdown(3) == Approx(1.7));
-  CHECK(slowdown(4) == Approx(2.2));
-  CHECK(slowdown(5) == Approx(2.9));   // 2.8 more over 4 threads
-  CHECK(slowdown(10) == Approx(6.4));  // and on
-  CHECK(costs.memory_bus_is_measured(1));
-  CHECK(costs.memory_bus_is_measured(4));
-  CHECK_FALSE(costs.memory_bus_is_measured(3));
-}
-
-TEST_CASE("one measured number of threads gives a line through one thread") {
-  Costs given = p3_costs();
-  given.memory_bus = {{4, 2.5}};
-  const CostModel costs(given, WireModel::store_and_forward, fast_ethernet);
-  CHECK(costs.stretch(2, 1) == Approx(1.5));
-  CHECK(costs.stretch(7, 1) == Approx(4));
-}
-
-TEST_CASE("the memory bus is not extrapolated to become faster with more threads") {
-  Costs given = p3_costs();
-  given.memory_bus = {{2, 1.5}, {4, 1.3}};
-  const CostModel costs(given, WireModel::store_and_forward, fast_ethernet);
-  CHECK(costs.stretch(3, 1) == Approx(1.4));
-  CHECK(costs.stretch(8, 1) == Approx(1.3));
-}
-
-TEST_CASE("only the memory-bound share is stretched, and only by a measured bus") {
-  Costs given = p3_costs();
-  given.memory_bus = {{2, 1.8}};
-  const CostModel costs(given, WireModel::store_and_forward, fast_ethernet);
-  CHECK(costs.stretch(2, 0) == 1);
-  CHECK(costs.stretch(2, 0.25) == Approx(1.2));
-  CHECK(costs.stretch(1, 1) == 1);
-  const CostModel none(p3_costs(), WireModel::store_and_forward, fast_ethernet);
-  CHECK(none.stretch(8, 1) == 1);
+TEST_CASE("the memory bus stretches the memory-bound share as measured, interpolated or extrapolated") {
+  struct Row {
+    std::map<std::uint32_t, double> measured;
+    std::uint32_t threads;
+    double memory_bound, stretch;
+  };
+  const std::map<std::uint32_t, double> three = {{2, 1.2}, {4, 2.2}, {8, 5.}};
+  for (const auto& [measured, threads, memory_bound, stretch] :
+       {Row{three, 1, 1, 1}, Row{three, 2, 1, 1.2}, Row{three, 3, 1, 1.7}, Row{three, 4, 1, 2.2},
+        Row{three, 5, 1, 2.9},   // 2.8 more over 4 threads
+        Row{three, 10, 1, 6.4},  // and on
+        // One measured number of threads gives a line through one thread.
+        Row{{{4, 2.5}}, 2, 1, 1.5}, Row{{{4, 2.5}}, 7, 1, 4},
+        // The bus is not extrapolated to become faster with more threads.
+        Row{{{2, 1.5}, {4, 1.3}}, 3, 1, 1.4}, Row{{{2, 1.5}, {4, 1.3}}, 8, 1, 1.3}, Row{{{2, 1.8}}, 2, 0, 1},
+        Row{{{2, 1.8}}, 2, 0.25, 1.2}, Row{{}, 8, 1, 1}}) {
+    CAPTURE(threads, memory_bound);
+    Costs given = p3_costs();
+    given.memory_bus = measured;
+    const CostModel costs(given, WireModel::store_and_forward, fast_ethernet);
+    CHECK(costs.stretch(threads, memory_bound) == Approx(stretch));
+    CHECK(costs.memory_bus_is_measured(threads) == (threads == 1 || measured.count(threads) == 1));
+  }
 }
 
 TEST_CASE("a barrier without measurement is marked and interpolated") {
@@ -207,33 +191,27 @@ TEST_CASE("p3's costs and its reference network do not contradict each other") {
   }
 }
 
-TEST_CASE("a cost below the time of its own messages is named") {
+TEST_CASE("a cost below its own messages is named") {
+  constexpr auto page_fault = static_cast<std::size_t>(FaultKind::RUMR);
+  const auto [costs, named] = GENERATE_COPY(table<std::function<void(Costs&)>, std::string>(
+      {{[](Costs& raw) { raw.fault[page_fault] = us(507); }, "fault.RUMR"},  // its messages take 507.04 us
+       {[](Costs& raw) { raw.message_fixed = us(10); }, "message of 32 bytes"},
+       {[](Costs& raw) {
+          raw.barrier[{2, 1}] = us(165);
+        },
+        "barrier.2x1"},  // 6 x 27.6 = 165.6 us
+       {[](Costs& raw) {
+          raw.lock[{4, 1}] = us(41);
+        },
+        "lock.4x1"}}));  // 41.4 us
   Costs raw = p3_costs();
-  std::string named;
-  SECTION("a fault") {
-    raw.fault[static_cast<std::size_t>(FaultKind::RUMR)] = us(507);  // its messages take 507.04 us
-    named = "fault.RUMR";
-  }
-  SECTION("a message") {
-    raw.message_fixed = us(10);
-    named = "message of 32 bytes";
-  }
-  SECTION("a barrier") {
-    raw.barrier[{2, 1}] = us(165);  // 6 x 27.6 = 165.6 us
-    named = "barrier.2x1";
-  }
-  SECTION("a lock") {
-    raw.lock[{4, 1}] = us(41);  // 41.4 us
-    named = "lock.4x1";
-  }
+  costs(raw);
   const auto found = CostModel(raw, WireModel::store_and_forward, fast_ethernet).contradictions();
   REQUIRE_FALSE(found.empty());
   CHECK(found.front().find(named) == 0);
-}
 
-TEST_CASE("costs that just cover their messages are no contradiction") {
-  Costs raw = p3_costs();
-  raw.fault[static_cast<std::size_t>(FaultKind::RUMR)] = us(507.04);
+  raw = p3_costs();
+  raw.fault[page_fault] = us(507.04);
   raw.barrier[{2, 1}] = us(165.6);
   raw.lock[{4, 1}] = us(41.4);
   CHECK(CostModel(raw, WireModel::store_and_forward, fast_ethernet).contradictions().empty());

@@ -32,6 +32,13 @@ int line_of(const std::string& finding) {
   return after == std::string::npos ? 0 : std::atoi(finding.c_str() + after + 5);
 }
 
+/// The text's only finding.
+std::string finding_in(const std::string& text) {
+  const auto findings = findings_of(text);
+  REQUIRE(findings.size() == 1);
+  return findings.front();
+}
+
 /// A text in which the line that contains `what` was replaced, and the number of that line.
 struct Edited {
   std::string text;
@@ -45,6 +52,17 @@ Edited with_line(const std::string& what, const std::string& instead) {
   const int line =
       1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(begin), '\n'));
   return {text.replace(begin, end - begin, instead), line};
+}
+
+/// The only finding, which is in the edited line.
+std::string finding_in(const Edited& edited) {
+  const std::string finding = finding_in(edited.text);
+  CHECK(line_of(finding) == edited.line);
+  return finding;
+}
+
+std::string with_property(const std::string& id, const std::string& value) {
+  return fmt::format("<prop id=\"{}\" value=\"{}\"/>", id, value);
 }
 
 }  // namespace
@@ -137,12 +155,8 @@ TEST_CASE("each unusable value is an error with its line") {
   // The cluster's file tells nothing of its memory bus and noise: these lines take another optional one's place.
   const bool is_told = !mistake.id.starts_with("memory-bus") && !mistake.id.starts_with("noise");
   const std::string place = is_told ? mistake.id : "home.interrupt-delay";
-  const Edited edited =
-      with_line(fmt::format("\"{}\"", place), fmt::format("<prop id=\"{}\" value=\"{}\"/>", mistake.id, mistake.value));
-  const auto findings = findings_of(edited.text);
-  REQUIRE(findings.size() == 1);
-  CHECK(line_of(findings[0]) == edited.line);
-  CHECK(findings[0].find(fmt::format("'{}'", mistake.id)) != std::string::npos);
+  CHECK_THAT(finding_in(with_line(fmt::format("\"{}\"", place), with_property(mistake.id, mistake.value))),
+             ContainsSubstring(fmt::format("'{}'", mistake.id)));
 }
 
 TEST_CASE("a barrier's shape is flat or tree, by default flat") {
@@ -156,19 +170,14 @@ TEST_CASE("a barrier's shape is flat or tree, by default flat") {
   CHECK(shape_of("flat") == BarrierShape::flat);
   CHECK(shape_of("tree") == BarrierShape::tree);
   for (const char* wrong : {"", "Tree", "ring", "2"}) {
-    PlatformText text;
-    text.set("barrier.shape", wrong);
-    const auto findings = findings_of(text.text());
-    REQUIRE(findings.size() == 1);
-    CHECK(findings[0].find(fmt::format("'{}' is neither 'flat' nor 'tree'", wrong)) != std::string::npos);
+    PlatformText text{{"barrier.shape", wrong}};
+    CHECK_THAT(finding_in(text.text()), ContainsSubstring(fmt::format("'{}' is neither 'flat' nor 'tree'", wrong)));
   }
   CHECK(describe_properties().find("barrier.shape") != std::string::npos);
 }
 
 TEST_CASE("standard errors, correlation and calibrated range are read in any order") {
-  PlatformText text;
-  text.set("barrier.4x1.standard-error", "12us");
-  text.set("barrier.2x1.standard-error", "0.5ms");
+  PlatformText text{{"barrier.4x1.standard-error", "12us"}, {"barrier.2x1.standard-error", "0.5ms"}};
   text.set("fault.RUMR.standard-error", "0.2ps");  // less than a picosecond is not nothing
   text.set("local-part.home-share.standard-error", "0.02");
   text.set("message.fixed.standard-error", "2us");
@@ -305,12 +314,11 @@ TEST_CASE("half a fault halves its processor part where messages are longer") {
 }
 
 TEST_CASE("a factor multiplies a cost's standard error, a value drops it") {
-  PlatformText text;
-  text.set("fault.RUMR.standard-error", "4us");
-  text.set("fault.WUMR.standard-error", "6us");
-  text.set("message.fixed.standard-error", "2us");
-  text.set("message.per-byte.standard-error", "1ns/B");
-  text.set("message.correlation", "0.5");
+  PlatformText text{{"fault.RUMR.standard-error", "4us"},
+                    {"fault.WUMR.standard-error", "6us"},
+                    {"message.fixed.standard-error", "2us"},
+                    {"message.per-byte.standard-error", "1ns/B"},
+                    {"message.correlation", "0.5"}};
   const auto errors = [&](const std::vector<std::string>& settings) {
     std::map<std::string, double> found;
     for (const UncertainCost& one : with_settings(text, settings).uncertain) found[one.property] = one.standard_error;
@@ -324,11 +332,10 @@ TEST_CASE("a factor multiplies a cost's standard error, a value drops it") {
 }
 
 TEST_CASE("each run's costs are read and give their standard error") {
-  PlatformText text;
-  text.set("fault.RUMR.runs", "580us  590us\n0.6ms");
-  text.set("fault.RUMR.standard-error", "4us");
-  text.set("message.per-byte.runs", "1ns/B 2ns/B 6ns/B");
-  text.set("lock.02x1.runs", "50us 52us 54us");
+  PlatformText text{{"fault.RUMR.runs", "580us  590us\n0.6ms"},
+                    {"fault.RUMR.standard-error", "4us"},
+                    {"message.per-byte.runs", "1ns/B 2ns/B 6ns/B"},
+                    {"lock.02x1.runs", "50us 52us 54us"}};
   text.set("lock.02x1", text.properties.extract("lock.2x1").mapped());
   const TemporaryFile file(text.text());
   const Platform platform = read_platform(file.path());
@@ -475,46 +482,34 @@ TEST_CASE("an impossible standard error is a finding with its line") {
       {"calibrated.diff", "1036", "no unit"},
   }));
   CAPTURE(mistake.id, mistake.value);
-  const Edited edited =
-      with_line("frame.payload", fmt::format("<prop id=\"{}\" value=\"{}\"/>", mistake.id, mistake.value));
-  const auto findings = findings_of(edited.text);
-  REQUIRE(findings.size() == 1);
-  CHECK(line_of(findings[0]) == edited.line);
-  CAPTURE(findings[0]);
-  CHECK(findings[0].find(mistake.told) != std::string::npos);
+  const std::string finding = finding_in(with_line("frame.payload", with_property(mistake.id, mistake.value)));
+  CAPTURE(finding);
+  CHECK(finding.find(mistake.told) != std::string::npos);
 }
 
 TEST_CASE("costs of different runs are one finding with both places") {
-  PlatformText text;
-  text.set("fault.RUMR.runs", "1us 2us 3us");
-  text.set("lock.2x1.runs", "1us 2us 3us 4us");
-  text.set("lock.4x1.runs", "1us 2us 3us 4us 5us");
+  PlatformText text{{"fault.RUMR.runs", "1us 2us 3us"},
+                    {"lock.2x1.runs", "1us 2us 3us 4us"},
+                    {"lock.4x1.runs", "1us 2us 3us 4us 5us"}};
   const auto line = [&](const std::string& id) {
     const std::string whole = text.text(), before = whole.substr(0, whole.find('"' + id + '"'));
     return 1 + static_cast<int>(std::count(before.begin(), before.end(), '\n'));
   };
-  const auto findings = findings_of(text.text());
-  REQUIRE(findings.size() == 1);
-  CHECK(line_of(findings[0]) == line("lock.2x1.runs"));
-  CHECK(findings[0].find(fmt::format("'lock.2x1.runs' tells 4 runs, but 'fault.RUMR.runs' in line {} tells 3",
-                                     line("fault.RUMR.runs"))) != std::string::npos);
-  CHECK(findings[0].find("Give all costs as many, or remove") != std::string::npos);
+  const std::string finding = finding_in(text.text());
+  CHECK(line_of(finding) == line("lock.2x1.runs"));
+  CHECK(finding.find(fmt::format("'lock.2x1.runs' tells 4 runs, but 'fault.RUMR.runs' in line {} tells 3",
+                                 line("fault.RUMR.runs"))) != std::string::npos);
+  CHECK(finding.find("Give all costs as many, or remove") != std::string::npos);
 }
 
 TEST_CASE("an impossible correlation of errors is a finding") {
-  PlatformText text;
-  text.set("message.correlation", "0.5");
-  text.set("message.fixed.standard-error", "1us");
-  auto findings = findings_of(text.text());
-  REQUIRE(findings.size() == 1);
-  CHECK(findings[0].find("there is no 'message.per-byte.standard-error'") != std::string::npos);
+  PlatformText text{{"message.correlation", "0.5"}, {"message.fixed.standard-error", "1us"}};
+  CHECK_THAT(finding_in(text.text()), ContainsSubstring("there is no 'message.per-byte.standard-error'"));
   text.set("message.per-byte.standard-error", "1ns/B");
   CHECK(findings_of(text.text()).empty());
   for (const std::string value : {"1.01", "-1.01", "nan", "strong"}) {
     text.set("message.correlation", value);
-    findings = findings_of(text.text());
-    REQUIRE(findings.size() == 1);
-    CHECK(findings[0].find("not a number from -1 to 1") != std::string::npos);
+    CHECK_THAT(finding_in(text.text()), ContainsSubstring("not a number from -1 to 1"));
   }
 }
 
@@ -524,43 +519,31 @@ TEST_CASE("a property with an invalid layout is unknown") {
                "barrier.2x1x1", "barrier.-2x1", "barrier. 2x1", "barrier.2X1", "lock.2x1 ", "barrier.99999999999x1",
                "barrier.65537x1", "fault.", "fault.rumr", "fault.RUMR ", "", "latency");
   CAPTURE(id);
-  const Edited edited = with_line("barrier.4x2", fmt::format("<prop id=\"{}\" value=\"5us\"/>", id));
-  const auto findings = findings_of(edited.text);
-  REQUIRE(findings.size() == 1);
-  CHECK(line_of(findings[0]) == edited.line);
+  finding_in(with_line("barrier.4x2", with_property(id, "5us")));
 }
 
 TEST_CASE("a misnumbered layout is refused with the existing layouts") {
   const auto id = GENERATE(as<std::string>{}, "barrier.0x1", "barrier.2x0", "lock.-2x1", "lock.2X1", "barrier.65537x1");
   CAPTURE(id);
-  const auto findings = findings_of(with_line("barrier.4x2", fmt::format("<prop id=\"{}\" value=\"5us\"/>", id)).text);
-  REQUIRE(findings.size() == 1);
-  CHECK(findings[0].find("1 to 65536 nodes") != std::string::npos);
-  CHECK(findings[0].find("Did you mean") == std::string::npos);
+  const std::string finding = finding_in(with_line("barrier.4x2", with_property(id, "5us")).text);
+  CHECK(finding.find("1 to 65536 nodes") != std::string::npos);
+  CHECK(finding.find("Did you mean") == std::string::npos);
 }
 
 TEST_CASE("the memory bus is given by numbers of threads") {
-  PlatformText text;
-  text.set("memory-bus.2", "1.6");
-  text.set("memory-bus.16", "9");
-  const TemporaryFile file(text.text());
+  const TemporaryFile file(PlatformText{{"memory-bus.2", "1.6"}, {"memory-bus.16", "9"}}.text());
   CHECK(read_platform(file.path()).costs.memory_bus == std::map<std::uint32_t, double>{{2, 1.6}, {16, 9}});
   const auto id =
       GENERATE(as<std::string>{}, "memory-bus.", "memory-bus.1", "memory-bus.0", "memory-bus.02", "memory-bus.-2",
                "memory-bus.two", "memory-bus.2x2", "memory-bus.4097", "memory-bus.99999999999", "memory-bus.2 ");
   CAPTURE(id);
-  const Edited edited = with_line("home.interrupt-delay", fmt::format("<prop id=\"{}\" value=\"1.5\"/>", id));
-  const auto findings = findings_of(edited.text);
-  REQUIRE(findings.size() == 1);
-  CHECK(line_of(findings[0]) == edited.line);
-  CHECK(findings[0].find("2 to 4096 threads") != std::string::npos);
+  CHECK_THAT(finding_in(with_line("home.interrupt-delay", with_property(id, "1.5"))),
+             ContainsSubstring("2 to 4096 threads"));
 }
 
 TEST_CASE("the memory bus's former property is refused with its successor") {
-  const auto findings =
-      findings_of(with_line("home.interrupt-delay", "<prop id=\"node.memory-contention\" value=\"0.25\"/>").text);
-  REQUIRE(findings.size() == 1);
-  CHECK(findings[0].find("memory-bus.2") != std::string::npos);
+  CHECK_THAT(finding_in(with_line("home.interrupt-delay", "<prop id=\"node.memory-contention\" value=\"0.25\"/>").text),
+             ContainsSubstring("memory-bus.2"));
 }
 
 TEST_CASE("an impossible number of a host or link has its line") {
@@ -591,20 +574,14 @@ TEST_CASE("an impossible number of a host or link has its line") {
                          : "<link id=\"cable-1\" bandwidth=\"1MBps\" latency=\"1us\" sharing_policy=\"SPLITDUPLEX\"/>";
   const std::size_t at = line.find(mistake.attribute + "=\"") + mistake.attribute.size() + 2;
   line.replace(at, line.find('"', at) - at, mistake.value);
-  const Edited edited = with_line(what, line);
-  const auto findings = findings_of(edited.text);
-  REQUIRE(findings.size() == 1);
-  CHECK(line_of(findings[0]) == edited.line);
-  CHECK(findings[0].find(fmt::format("has the {} '{}'", mistake.attribute, mistake.value)) != std::string::npos);
+  CHECK_THAT(finding_in(with_line(what, line)),
+             ContainsSubstring(fmt::format("has the {} '{}'", mistake.attribute, mistake.value)));
 }
 
 TEST_CASE("an unknown routing is an error with the known ones") {
-  const Edited edited = with_line("<zone", "<zone id=\"cluster\" routing=\"Bogus\">");
-  const auto findings = findings_of(edited.text);
-  REQUIRE(findings.size() == 1);
-  CHECK(line_of(findings[0]) == edited.line);
-  CHECK(findings[0].find("'Bogus'") != std::string::npos);
-  CHECK(findings[0].find("Full") != std::string::npos);
+  const std::string finding = finding_in(with_line("<zone", "<zone id=\"cluster\" routing=\"Bogus\">"));
+  CHECK(finding.find("'Bogus'") != std::string::npos);
+  CHECK(finding.find("Full") != std::string::npos);
   CHECK(findings_of(with_line("<zone", "<zone id=\"cluster\" routing=\"full\">").text).empty());
 }
 
@@ -633,10 +610,9 @@ TEST_CASE("a platform beyond the simulator's limits is refused") {
        {std::string(65537, ' '), "blanks in a row. Leave them out"}}));
   std::string text = PlatformText().text();
   text.insert(text.find("<host"), bomb.with + "\n");
-  const auto findings = findings_of(text);
-  REQUIRE(findings.size() == 1);
-  CAPTURE(findings[0].substr(0, 200));
-  CHECK(findings[0].find(bomb.says) != std::string::npos);
+  const std::string finding = finding_in(text);
+  CAPTURE(finding.substr(0, 200));
+  CHECK(finding.find(bomb.says) != std::string::npos);
 }
 
 TEST_CASE("empty and unreadable platform files have different messages") {
@@ -655,12 +631,9 @@ TEST_CASE("empty and unreadable platform files have different messages") {
 
 TEST_CASE("a property given twice is an error with both lines") {
   const Edited first = with_line("fault.WROH", "<prop id=\"fault.WROH\" value=\"8us\"/>");
-  const Edited edited =
-      with_line("fault.WROL", "<prop id=\"fault.WROL\" value=\"44us\"/><prop id=\"fault.WROH\" value=\"9us\"/>");
-  const auto findings = findings_of(edited.text);
-  REQUIRE(findings.size() == 1);
-  CHECK(line_of(findings[0]) == edited.line);
-  CHECK(findings[0].find(fmt::format("line {}", first.line)) != std::string::npos);
+  CHECK_THAT(finding_in(with_line("fault.WROL",
+                                  "<prop id=\"fault.WROL\" value=\"44us\"/><prop id=\"fault.WROH\" value=\"9us\"/>")),
+             ContainsSubstring(fmt::format("line {}", first.line)));
 }
 
 TEST_CASE("an unread property of host, link or zone is an error") {
@@ -671,11 +644,7 @@ TEST_CASE("an unread property of host, link or zone is an error") {
        "<link id=\"cable-1\" bandwidth=\"1Bps\" latency=\"1us\"><prop id=\"a\" value=\"b\"/></link>"},
       {"  </zone>", "</zone><prop id=\"fault.RUMR\" value=\"1us\"/>"},
   }));
-  const Edited edited = with_line(what, instead);
-  const auto findings = findings_of(edited.text);
-  REQUIRE(findings.size() == 1);
-  CHECK(line_of(findings[0]) == edited.line);
-  CHECK(findings[0].find("not used") != std::string::npos);
+  CHECK_THAT(finding_in(with_line(what, instead)), ContainsSubstring("not used"));
 }
 
 TEST_CASE("each missing required property is reported") {
@@ -701,25 +670,19 @@ TEST_CASE("at least one barrier and one lock are required") {
       return property.first.find(prefix) == 0 && property.first.find('x') != std::string::npos &&
              property.first != "barrier.dirty-home-page";
     });
-    const auto findings = findings_of(without.text());
-    REQUIRE(findings.size() == 1);
-    CHECK(findings[0].find(fmt::format("{}NxT", prefix)) != std::string::npos);
+    CHECK_THAT(finding_in(without.text()), ContainsSubstring(fmt::format("{}NxT", prefix)));
   }
 }
 
 TEST_CASE("all errors are reported at once") {
-  PlatformText text;
-  text.set("fault.WROH", "8");
-  text.set("fault.WROL", "44");
-  text.set("fault.WHAT", "1us");
+  PlatformText text{{"fault.WROH", "8"}, {"fault.WROL", "44"}, {"fault.WHAT", "1us"}};
   CHECK(findings_of(text.text()).size() == 3);
 }
 
 TEST_CASE("malformed XML is refused with its line") {
   const Edited open = with_line("host id=\"node-1\"", "<host id=\"node-1");
-  const auto findings = findings_of(open.text);
-  REQUIRE(findings.size() == 1);
-  CHECK(line_of(findings[0]) >= open.line);
+  const std::string finding = finding_in(open.text);
+  CHECK(line_of(finding) >= open.line);
   for (const std::string text : {"", "   \n", "hello", "<a/>", "<platform",
                                  "\x7f"
                                  "ELF\1\2",

@@ -10,12 +10,13 @@ std::filesystem::path p3_score() {
   return std::filesystem::path(SDSM_SOURCE_DIR) / "platforms" / "p3-score.xml";
 }
 
-PlatformText::PlatformText() {
+PlatformText::PlatformText(std::initializer_list<std::pair<std::string, std::string>> changed) {
   const std::string p3 = read_text(p3_score());
   const std::regex prop(R"re(<prop id="([^"]*)" value="([^"]*)"/>)re");
   for (std::sregex_iterator found(p3.begin(), p3.end(), prop), none; found != none; ++found) {
     properties[(*found)[1]] = (*found)[2];
   }
+  for (const auto& [id, value] : changed) set(id, value);
 }
 
 std::string PlatformText::text() const {

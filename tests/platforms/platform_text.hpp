@@ -24,7 +24,8 @@ inline double in_us(Time time) {
 std::filesystem::path p3_score();
 
 struct PlatformText {
-  PlatformText();
+  /// With these properties in place of the cluster's own, or beside them.
+  PlatformText(std::initializer_list<std::pair<std::string, std::string>> changed = {});
 
   std::map<std::string, std::string> properties;  ///< by id; those of p3-score.xml
   unsigned hosts = 4;

@@ -75,9 +75,7 @@ constexpr Variant variants[] = {{ProtocolKind::scash, Invalidation::all},
                                 {ProtocolKind::scash, Invalidation::changed},
                                 {ProtocolKind::home_open, Invalidation::all}};
 RunOptions options_of(const Variant& variant) {
-  RunOptions options;
-  options.protocol = variant.protocol;
-  return options;
+  return {.protocol = variant.protocol};
 }
 
 struct Counts {
@@ -156,8 +154,7 @@ TEST_CASE("every picosecond of every thread is charged, whatever the program") {
 TEST_CASE("one process per node: faults and diffs match the protocol's rules") {
   const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
   const Variant variant = variants[GENERATE(0, 1, 2)];
-  PlatformText text;
-  text.set("protocol.invalidation", variant.invalidation == Invalidation::changed ? "changed" : "all");
+  PlatformText text{{"protocol.invalidation", variant.invalidation == Invalidation::changed ? "changed" : "all"}};
   text.hosts = 8;
   const TemporaryFile file(text.text());
   for (std::uint64_t seed = 1; seed <= test::rounds(25); ++seed) {
@@ -185,8 +182,7 @@ TEST_CASE("one process per node: faults and diffs match the protocol's rules") {
 TEST_CASE("processes sharing a node: all ten fault kinds match the protocol's rules") {
   const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
   const Variant variant = variants[GENERATE(0, 1, 2)];
-  PlatformText text;
-  text.set("protocol.invalidation", variant.invalidation == Invalidation::changed ? "changed" : "all");
+  PlatformText text{{"protocol.invalidation", variant.invalidation == Invalidation::changed ? "changed" : "all"}};
   text.cores = 3;
   const TemporaryFile file(text.text());
   const Layout layouts[] = {{1, 2}, {2, 2}, {2, 3}, {3, 2}};
@@ -222,7 +218,7 @@ TEST_CASE("processes sharing a node: all ten fault kinds match the protocol's ru
 
 TEST_CASE("served requests match sent ones: each fetch has one reply") {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    const Result result = run(p3_score(), NetworkKind::queue, random_program(seed, {4, 2}));
+    const Result result = run(random_program(seed, {4, 2}));
     std::uint64_t asked = 0, served_bytes = 0, control = 0;
     for (const ThreadResult& thread : result.threads) {
       asked += faults(thread.whole, FaultKind::RUMR) + faults(thread.whole, FaultKind::WUMR);
@@ -239,18 +235,15 @@ TEST_CASE("a run repeats to the picosecond") {
   const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     const TestProgram program = random_program(seed, {4, 2});
-    RunOptions options;
-    options.jitter = 0.05;
+    const RunOptions options{.jitter = 0.05};
     CHECK(text_of(run(p3_score(), network, program, options)) == text_of(run(p3_score(), network, program, options)));
   }
 }
 
 TEST_CASE("full-page diffs: each diff is 4108 bytes, and no fault changes") {
   const TestProgram program = random_program(7, {4, 1});
-  RunOptions options;
-  options.full_page_diffs = true;
-  const Result usual = run(p3_score(), NetworkKind::queue, program);
-  const Result full = run(p3_score(), NetworkKind::queue, program, options);
+  const Result usual = run(program);
+  const Result full = run(program, {.full_page_diffs = true});
   std::uint64_t diffs = 0;
   for (std::uint32_t t = 0; t < 4; ++t) {
     diffs += full.threads[t].whole.diffs;
@@ -263,9 +256,7 @@ TEST_CASE("full-page diffs: each diff is 4108 bytes, and no fault changes") {
 TEST_CASE("the compute factor scales computing and nothing else") {
   TestProgram program({2, 1});
   program.barrier_of_all(1000);
-  RunOptions options;
-  options.compute_factor = 2.5;
-  const Result result = run(p3_score(), NetworkKind::queue, program, options);
+  const Result result = run(program, {.compute_factor = 2.5});
   CHECK(spent(result.threads[0].whole, Spent::compute) == us(2500));
   CHECK(result.makespan == us(2500 + 3 * 661 + 8 + 18.95 + 587));
 }
@@ -273,7 +264,5 @@ TEST_CASE("the compute factor scales computing and nothing else") {
 TEST_CASE("compute time beyond the simulation's range is refused, not wrapped") {
   TestProgram program({2, 1});
   program.barrier_of_all(1e9);  // 1000 s
-  RunOptions options;
-  options.compute_factor = GENERATE(1e5, 1e30);
-  CHECK_THROWS(run(p3_score(), NetworkKind::queue, program, options));
+  CHECK_THROWS(run(program, {.compute_factor = GENERATE(1e5, 1e30)}));
 }

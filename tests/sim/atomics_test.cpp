@@ -24,9 +24,7 @@ Result run_operation(std::uint64_t page, std::optional<Atomics> atomics) {
   TestProgram program({2, 1});
   program.interval(1, 1000, {reads(0), writes(2)}, on_page(page));
   program.interval(1, 1000, {reads(0)}, {trace::EventKind::task});
-  RunOptions options;
-  options.atomics = atomics;
-  return run(p3_score(), NetworkKind::queue, program, options);
+  return run(program, {.atomics = atomics});
 }
 
 }  // namespace
@@ -52,9 +50,7 @@ TEST_CASE("after an operation, other pages' copies and changes stay until a barr
     // Pages of process 0: page 0 is read, page 2 gets thread 1's stores, and page 4.
     for (int i = 0; i < 10; ++i) program.interval(1, 1000, {reads(0), writes(2)}, on_page(is_on_read ? 0 : 4));
     program.interval(1, 1000, {}, {trace::EventKind::task});
-    RunOptions options;
-    options.atomics = Atomics::home;
-    const Result result = run(p3_score(), NetworkKind::queue, program, options);
+    const Result result = run(program, {.atomics = Atomics::home});
     const Tally& thread = result.threads[1].whole;
     CHECK(thread.atomics == 10);
     // Fetched once before single-writer mode, which drops it, and once in it; page 2, too.
@@ -75,9 +71,7 @@ TEST_CASE("a thread that goes on in single-writer mode drops nobody's copies") {
     program.interval(0, 1000, {}, on_page(4));  // its own: it is ahead of the other
     program.interval(0, 20'000, goes_on_later ? std::vector{reads(1, 255)} : std::vector<trace::TouchRun>{},
                      {trace::EventKind::task});
-    RunOptions options;
-    options.atomics = Atomics::home;
-    return faults(run(p3_score(), NetworkKind::queue, program, options).threads[1].whole, FaultKind::RUMR);
+    return faults(run(program, {.atomics = Atomics::home}).threads[1].whole, FaultKind::RUMR);
   };
   CHECK(fetches(true) == fetches(false));
 }
@@ -90,9 +84,7 @@ TEST_CASE("after a full barrier, each operation drops copies again") {
     program.interval(1, 1000, {reads(0)}, on_page(4));
     program.barrier_of_all();
   }
-  RunOptions options;
-  options.atomics = Atomics::home;
-  const Result result = run(p3_score(), NetworkKind::queue, program, options);
+  const Result result = run(program, {.atomics = Atomics::home});
   CHECK(faults(result.threads[1].whole, FaultKind::RUMR) == 1 + 2 * 2);
 }
 
@@ -104,9 +96,7 @@ TEST_CASE("single-writer mode moves a changed page whole, in two messages' time"
     program.interval(1, 100, stores ? std::vector{writes(0)} : std::vector{reads(0)}, {trace::EventKind::task});
     program.interval(2, 20000, {}, {trace::EventKind::task});
     program.interval(2, 100, {reads(0)}, {trace::EventKind::task});
-    RunOptions options;
-    options.atomics = Atomics::home;
-    return run(p3_score(), NetworkKind::queue, program, options);
+    return run(program, {.atomics = Atomics::home});
   };
   const Result read = simulate(false);
   const Result written = simulate(true);
@@ -140,7 +130,7 @@ TEST_CASE("atomic operations on p3-score take a lock and write the page") {
 TEST_CASE("an Omni reduction: slot, barrier, combining, barrier") {
   TestProgram program({2, 1});
   program.barrier_of_all(5000);
-  const Time without = run(p3_score(), NetworkKind::queue, program).whole_makespan;
+  const Time without = run(program).whole_makespan;
   for (const std::uint32_t thread : {0, 1}) program.interval(thread, 0, {}, on_page(0));
   const Result result = run(p3_score(), {2, 1}, NetworkKind::queue, [&] {
     Program made = program.finished();
@@ -170,9 +160,7 @@ TEST_CASE("a fence flushes and drops, for each kind of operation") {
     TestProgram program({2, 1});
     program.interval(1, 1000, {reads(0), writes(2)}, {trace::EventKind::fence});
     program.interval(1, 1000, {reads(0)}, {trace::EventKind::task});
-    RunOptions options;
-    options.atomics = atomics;
-    const Result result = run(p3_score(), NetworkKind::queue, program, options);
+    const Result result = run(program, {.atomics = atomics});
     CHECK(faults(result.threads[1].whole, FaultKind::RUMR) == 3);
     CHECK(result.threads[1].whole.atomics == 1);
   }
@@ -199,9 +187,7 @@ Result run_compare(const std::vector<double>& updates_us, const trace::Event& by
     now_us = at_us + 8;
   }
   program.interval(1, computes_us, {reads(0)}, by_1);
-  RunOptions options;
-  options.atomics = atomics;
-  return run(p3_score(), NetworkKind::queue, program, options);
+  return run(program, {.atomics = atomics});
 }
 
 constexpr double attempt_us = 8 + 2 * (61.66 + 72 * 0.181919);
@@ -258,10 +244,7 @@ TEST_CASE("a prefetched page has the contents of its home at serving") {
       TestProgram program({2, 1});
       program.interval(0, update_us, {}, {trace::EventKind::atomic, 1, 0, word});
       program.interval(1, computes_us, {reads(0)}, {trace::EventKind::atomic, 1 | trace::compares_found, 0, word});
-      RunOptions options;
-      options.atomics = Atomics::home;
-      options.prefetch = 1;
-      const Result result = run(p3_score(), NetworkKind::queue, program, options);
+      const Result result = run(program, {.prefetch = 1, .atomics = Atomics::home});
       CHECK(result.threads[1].whole.prefetched == 1);
       attempts.push_back(result.threads[1].whole.atomics);
     }
@@ -284,9 +267,7 @@ TEST_CASE("operations without changes, or on other words, refuse none") {
     TestProgram program({2, 1});
     program.interval(0, 2000, {}, other);
     program.interval(1, computes_us, {reads(0)}, compare);
-    RunOptions options;
-    options.atomics = Atomics::home;
-    CHECK(run(p3_score(), NetworkKind::queue, program, options).threads[1].whole.atomics == 1);
+    CHECK(run(program, {.atomics = Atomics::home}).threads[1].whole.atomics == 1);
   }
 }
 
@@ -295,9 +276,7 @@ TEST_CASE("of two nodes' updates one repeats, but baselines have no repetition")
   for (const bool compares : {true, false}) {
     TestProgram program({3, 1});
     for (const std::uint32_t thread : {1, 2}) program.interval(thread, 2000, {reads(0)}, compares ? compare : update());
-    RunOptions options;
-    options.atomics = Atomics::home;
-    const Result result = run(p3_score(), NetworkKind::queue, program, options);
+    const Result result = run(program, {.atomics = Atomics::home});
     const std::uint64_t done = result.threads[1].whole.atomics + result.threads[2].whole.atomics;
     CHECK(done == (compares ? 3 : 2));
     counts.push_back(result.baselines.counts);

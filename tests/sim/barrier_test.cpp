@@ -32,7 +32,7 @@ Time added_by(Layout layout, std::uint32_t thread, std::vector<trace::TouchRun> 
 TEST_CASE("an empty barrier, fork or join takes the measured time") {
   TestProgram program({2, 1});
   program.barrier_of_all(1000);
-  const Result result = run(p3_score(), NetworkKind::queue, program);
+  const Result result = run(program);
   // Fork: 8 us to write the region's page before it, and 18.95 us to protect it again in it; 587 us for the worker to
   // read it after it.
   CHECK(result.whole_makespan == us(3 * 661 + 8 + 18.95 + 587 + 1000));
@@ -74,8 +74,8 @@ TEST_CASE("flushes of different processes run side by side") {
   TestProgram empty({4, 1});
   empty.barrier_of_all(50'000);
   for (std::uint32_t t = 0; t < 4; ++t) empty.barrier(t, t == 0 ? 50'000 : 0);
-  const Result busy = run(p3_score(), NetworkKind::queue, program);
-  const Result idle = run(p3_score(), NetworkKind::queue, empty);
+  const Result busy = run(program);
+  const Result idle = run(empty);
   CHECK(busy.whole_makespan - idle.whole_makespan == us(61.66 + 16 * 0.181919));
 }
 
@@ -83,9 +83,8 @@ TEST_CASE("each dirty home page adds 18.95 us, counted for the busiest process")
   CHECK(added_by({2, 1}, 1, {writes(1), writes(3)}) == us(2 * 18.95));
   TestProgram program({2, 1});
   program.barrier_of_all(50'000);
-  program.barrier(0, 50'000, {writes(0)});
-  program.barrier(1, 0, {writes(1), writes(3), writes(5)});
-  const Result result = run(p3_score(), NetworkKind::queue, program);
+  program.barrier_of_all({{50'000, {writes(0)}}, {0, {writes(1), writes(3), writes(5)}}});
+  const Result result = run(program);
   CHECK(spent(result.threads[0].whole, Spent::protect) == us(2 * 18.95));  // with the region's page
   CHECK(spent(result.threads[1].whole, Spent::protect) == us(3 * 18.95));
   // The fork, and 50 ms after it the worker's last step; the barrier between; the owner's 50 ms and its page, the
@@ -95,16 +94,13 @@ TEST_CASE("each dirty home page adds 18.95 us, counted for the busiest process")
 }
 
 TEST_CASE("each further run of reprotected pages takes barrier.further-run") {
-  PlatformText text;
-  text.set("barrier.further-run", "3us");
-  const TemporaryFile platform(text.text());
+  const TemporaryFile platform(PlatformText{{"barrier.further-run", "3us"}}.text());
   // Even pages have their home at process 0, odd ones at 1. Copies 0, 2, 4 and own pages 1, 3 are five runs, as copies
   // are not adjacent.
   const auto protecting = [&](const std::filesystem::path& file, std::vector<trace::TouchRun> touches) {
     TestProgram program({2, 1});
     program.barrier_of_all(50'000);
-    program.barrier(0, 50'000);
-    program.barrier(1, 0, std::move(touches));
+    program.barrier_of_all({{50'000}, {0, std::move(touches)}});
     const Result result = run(file, NetworkKind::queue, program);
     return std::pair(spent(result.threads[1].whole, Spent::protect), result.whole_makespan);
   };
@@ -119,7 +115,7 @@ TEST_CASE("a local page's diff is charged but crosses no network") {
   TestProgram program({1, 2});
   program.barrier(0, 1000);
   program.barrier(1, 1000, {writes(0)});  // at home with process 0 of the same node
-  const Result result = run(p3_score(), NetworkKind::queue, program);
+  const Result result = run(program);
   const Tally& writer = result.threads[1].whole;
   CHECK(writer.diffs == 1);
   // The processor part of the message: 64.570704 us minus the wire, 94 bytes on each of two cables and 10 us.
@@ -129,7 +125,7 @@ TEST_CASE("a local page's diff is charged but crosses no network") {
 
 TEST_CASE("a flat barrier: three messages each way per remote process") {
   TestProgram program({2, 2});
-  const Result result = run(p3_score(), NetworkKind::queue, program);  // fork and join
+  const Result result = run(program);  // fork and join
   const auto count = [&](std::uint32_t thread, MessageKind kind) {
     return result.threads[thread].whole.messages_by_kind[static_cast<std::size_t>(kind)];
   };
@@ -178,8 +174,7 @@ TestProgram in_gangs(Layout layout, const std::vector<std::uint32_t>& gangs, std
 
 Time gangs_add(Layout layout, const std::vector<std::uint32_t>& gangs, std::uint64_t size) {
   const std::vector<std::uint32_t> none(layout.processes(), 0);
-  return run(p3_score(), NetworkKind::queue, in_gangs(layout, gangs, size)).whole_makespan -
-         run(p3_score(), NetworkKind::queue, in_gangs(layout, none, size)).whole_makespan;
+  return run(in_gangs(layout, gangs, size)).whole_makespan - run(in_gangs(layout, none, size)).whole_makespan;
 }
 
 }  // namespace
@@ -201,7 +196,7 @@ TEST_CASE("a gang's barrier messages its first member and keeps home pages writa
                        {trace::EventKind::barrier, 0, 0, 2, 1 + t / 2 * 2});
     }
   }
-  const Result result = run(p3_score(), NetworkKind::queue, program);
+  const Result result = run(program);
   for (std::uint32_t t = 0; t < 4; ++t) {
     const Tally& tally = result.threads[t].whole;
     const auto count = [&](MessageKind kind) { return tally.messages_by_kind[static_cast<std::size_t>(kind)]; };
@@ -226,7 +221,7 @@ TEST_CASE("a gang on part of a node flushes local peers before dropping") {
   program.interval(2, 2000, {}, {EventKind::barrier, 0, 0, 2, 1});
   program.interval(1, 100, {writes(2)}, {EventKind::task, 0, 0, 0});
   program.interval(1, 9000, {writes(1, 128), writes(2, 255)}, {EventKind::task, 0, 0, 0});
-  const Result result = run(p3_score(), NetworkKind::queue, program);
+  const Result result = run(program);
   CHECK(result.threads[0].whole.diffs == 1);
   CHECK(result.threads[1].whole.diffs == 1);
   CHECK(faults(result.threads[1].whole, FaultKind::WUMR) == 2);
@@ -236,8 +231,8 @@ TEST_CASE("a layout without a measured barrier is marked as extrapolated") {
   TestProgram measured({2, 1}), not_measured({3, 1});
   measured.barrier_of_all(10);
   not_measured.barrier_of_all(10);
-  CHECK(run(p3_score(), NetworkKind::queue, measured).extrapolated.empty());
-  CHECK(run(p3_score(), NetworkKind::queue, not_measured).extrapolated == std::vector<std::string>{"barrier"});
+  CHECK(run(measured).extrapolated.empty());
+  CHECK(run(not_measured).extrapolated == std::vector<std::string>{"barrier"});
 }
 
 TEST_CASE("regions of different team sizes each have their own barrier") {
@@ -255,7 +250,7 @@ TEST_CASE("regions of different team sizes each have their own barrier") {
     program.interval(t, t == 0 ? 100 : 0, {}, {t == 0 ? EventKind::fork : EventKind::team_begin, 0, 1, 4});
     program.interval(t, 1000, {}, {EventKind::join, 0, 1, 4});
   }
-  const Result result = run(p3_score(), NetworkKind::queue, program);
+  const Result result = run(program);
   CHECK(result.threads[0].whole.barriers == 5);
   CHECK(result.threads[1].whole.barriers == 5);
   CHECK(result.threads[2].whole.barriers == 2);

@@ -11,30 +11,24 @@ using namespace sdsm::test;
 namespace {
 
 Result simulated(const TestProgram& program, const RunOptions& options = {}) {
-  return run(p3_score(), NetworkKind::queue, program, options);
+  return run(program, options);
 }
 
-Result under_jiajia(const TestProgram& program, bool forks_by_broadcast = false) {
-  RunOptions options;
-  options.protocol = ProtocolKind::jiajia;
-  options.jiajia.fork_by_broadcast = forks_by_broadcast;
+Result under_jiajia(const TestProgram& program, const jiajia::Rules& rules = {.scope = jiajia::Scope::openmp}) {
+  const RunOptions options{.protocol = ProtocolKind::jiajia, .jiajia = rules};
   return run(p3_score().parent_path() / "p3-jiajia.xml", NetworkKind::queue, program, options);
 }
 
 Result on_hardware(const TestProgram& program) {
-  RunOptions options;
-  options.protocol = ProtocolKind::hardware;
-  return run(p3_score().parent_path() / "v1280.xml", NetworkKind::queue, program, options);
+  return run(p3_score().parent_path() / "v1280.xml", NetworkKind::queue, program, {.protocol = ProtocolKind::hardware});
 }
 
 }  // namespace
 
 TEST_CASE("the counts baseline has no waits, the critical path those at barriers") {
   TestProgram program({2, 1});
-  program.barrier(0, 1000);
-  program.barrier(1, 3000);
-  program.barrier(0, 3000);
-  program.barrier(1, 1000);
+  program.barrier_of_all({{1000}, {3000}});
+  program.barrier_of_all({{3000}, {1000}});
   const Result result = simulated(program);
   // Fork, two barriers, join: 661 us each. Thread 0 writes the region's page (8 us) and protects it again (18.95 us);
   // thread 1 reads it (587 us).
@@ -45,10 +39,7 @@ TEST_CASE("the counts baseline has no waits, the critical path those at barriers
 
 TEST_CASE("two fetches from one home queue only in the simulation") {
   TestProgram program({4, 1});
-  program.barrier(0, 1000);
-  program.barrier(1, 1000, {reads(0)});
-  program.barrier(2, 1000, {reads(0)});
-  program.barrier(3, 1000);
+  program.barrier_of_all({{1000}, {1000, {reads(0)}}, {1000, {reads(0)}}, {1000}});
   const Result result = simulated(program);
   // All workers read the region's page, two then page 0: 587 us each from process 0. A barrier of four takes 7305 us.
   CHECK(result.baselines.counts == us(3 * 7305 + 2 * 587 + 1000));
@@ -60,23 +51,19 @@ TEST_CASE("without queues, the critical path is the makespan") {
   TestProgram program({2, 1});
   program.barrier_of_all(2000);
   SECTION("diffs, of a word and of a whole page") {
-    program.barrier(0, 20'000);
-    program.barrier(1, 30'000, {writes(0), writes(2, 100, 1, {1024, 1})});
+    program.barrier_of_all({{20'000}, {30'000, {writes(0), writes(2, 100, 1, {1024, 1})}}});
   }
   SECTION("pages of the own home that are written") {
-    program.barrier(0, 30'000, {writes(0, 0, 1), writes(2)});
-    program.barrier(1, 20'000);
+    program.barrier_of_all({{30'000, {writes(0, 0, 1), writes(2)}}, {20'000}});
   }
   SECTION("a lock that one thread takes") {
     program.acquire(1, 5, 30'000);
     program.release(1, 5, 10, {writes(0)});
-    program.barrier(1);
-    program.barrier(0, 20'000);
+    program.barrier_of_all({{20'000}, {}});
   }
   SECTION("an atomic operation at another node") {
     program.interval(1, 30'000, {}, {trace::EventKind::atomic, 1, 0, 0});
-    program.barrier(1);
-    program.barrier(0, 20'000);
+    program.barrier_of_all({{20'000}, {}});
   }
   const Result result = simulated(program);
   CHECK(result.baselines.critical_path == result.whole_makespan);
@@ -110,11 +97,8 @@ TEST_CASE("baselines cover the measured region") {
 
 TEST_CASE("jitter changes no baseline") {
   TestProgram program({2, 1});
-  program.barrier(0, 1000);
-  program.barrier(1, 1000, {reads(0), writes(2)});
-  RunOptions options;
-  options.jitter = 0.5;
-  const Result plain = simulated(program), jittered = simulated(program, options);
+  program.barrier_of_all({{1000}, {1000, {reads(0), writes(2)}}});
+  const Result plain = simulated(program), jittered = simulated(program, {.jitter = 0.5});
   CHECK(plain.baselines.critical_path == jittered.baselines.critical_path);
   CHECK(plain.baselines.counts == jittered.baselines.counts);
 }
@@ -122,31 +106,25 @@ TEST_CASE("jitter changes no baseline") {
 TEST_CASE("JIAJIA: without queues, the critical path is the makespan") {
   TestProgram program({2, 1});
   program.barrier_of_all(2000);
-  bool forks_by_broadcast = false;
+  jiajia::Rules rules{.scope = jiajia::Scope::openmp};
   SECTION("diffs and notices of one thread") {
-    program.barrier(0, 20'000);
-    program.barrier(1, 30'000, {writes(0), writes(2, 100, 8, {1024, 1})});
-    program.barrier(0, 5000, {reads(0)});
-    program.barrier(1);
+    program.barrier_of_all({{20'000}, {30'000, {writes(0), writes(2, 100, 8, {1024, 1})}}});
+    program.barrier_of_all({{5000, {reads(0)}}, {}});
   }
   SECTION("copies that become invalid are protected") {
-    program.barrier(0, 20'000, {writes(0, 0, 1), writes(2)});
-    program.barrier(1, 30'000, {reads(0), reads(2)});
-    program.barrier(0, 20'000, {writes(0, 0, 1), writes(2)});
-    program.barrier(1, 60'000);
+    program.barrier_of_all({{20'000, {writes(0, 0, 1), writes(2)}}, {30'000, {reads(0), reads(2)}}});
+    program.barrier_of_all({{20'000, {writes(0, 0, 1), writes(2)}}, {60'000}});
   }
   SECTION("a lock that one thread takes") {
     program.acquire(1, 4, 30'000);
     program.release(1, 4, 10, {writes(0)});
-    program.barrier(1);
-    program.barrier(0, 20'000);
+    program.barrier_of_all({{20'000}, {}});
   }
   SECTION("a fork by a message to all") {
-    forks_by_broadcast = true;
-    program.barrier(0, 20'000);
-    program.barrier(1, 30'000, {writes(0)});
+    rules.fork_by_broadcast = true;
+    program.barrier_of_all({{20'000}, {30'000, {writes(0)}}});
   }
-  const Result result = under_jiajia(program, forks_by_broadcast);
+  const Result result = under_jiajia(program, rules);
   CHECK(result.baselines.critical_path == result.whole_makespan);
   CHECK(result.baselines.counts <= result.whole_makespan);
   CHECK(result.baselines.counts > us(30'000));
@@ -154,10 +132,7 @@ TEST_CASE("JIAJIA: without queues, the critical path is the makespan") {
 
 TEST_CASE("JIAJIA: fetches and arrivals queue only in the simulation") {
   TestProgram program({4, 1});
-  program.barrier(0, 1000);
-  program.barrier(1, 1000, {reads(0)});
-  program.barrier(2, 1000, {reads(0)});
-  program.barrier(3, 1000);
+  program.barrier_of_all({{1000}, {1000, {reads(0)}}, {1000, {reads(0)}}, {1000}});
   const Result result = under_jiajia(program);
   CHECK(result.whole_makespan > result.baselines.critical_path);
   CHECK(result.baselines.critical_path >= result.baselines.counts);
@@ -172,20 +147,15 @@ TEST_CASE("JIAJIA: baselines leave out work after the region's last barrier") {
   for (std::uint64_t page = 0; page < 62; page += 2) writing.push_back(writes(page));
   program.barrier(1, 50'000, writing);
   program.clock(0);
-  RunOptions options;
-  options.protocol = ProtocolKind::jiajia;
-  options.jiajia.home_migration = true;
-  const Result result = run(p3_score().parent_path() / "p3-jiajia.xml", NetworkKind::queue, program, options);
+  const Result result = under_jiajia(program, {.home_migration = true, .scope = jiajia::Scope::openmp});
   CHECK(result.baselines.counts > us(50'000));
   CHECK(result.baselines.counts <= result.baselines.critical_path);
 }
 
 TEST_CASE("hardware: baselines have barrier waits and cache lines, no lock waits") {
   TestProgram program({1, 2});
-  program.barrier(0, 1000);
-  program.barrier(1, 3000);
-  program.barrier(0, 3000);
-  program.barrier(1, 1000);
+  program.barrier_of_all({{1000}, {3000}});
+  program.barrier_of_all({{3000}, {1000}});
   const Result plain = on_hardware(program);
   // Fork, two barriers, join: 1.1 us each.
   CHECK(plain.baselines.counts == us(4 * 1.1 + 4000));

@@ -93,10 +93,7 @@ TEST_CASE("at a gigabit, barriers and locks save their messages' wire time") {
 }
 
 TEST_CASE("a changed number changes its own cost by as much") {
-  PlatformText text;
-  text.set("fault.RUMR", "687us");
-  text.set("barrier.2x1", "761us");
-  const TemporaryFile file(text.text());
+  const TemporaryFile file(PlatformText{{"fault.RUMR", "687us"}, {"barrier.2x1", "761us"}}.text());
   const Platform platform = read_platform(file.path());
   CHECK(within_a_nanosecond(replay_fault(platform, NetworkKind::queue, FaultKind::RUMR, 5), us(687)));
   CHECK(within_a_nanosecond(replay_fault(platform, NetworkKind::queue, FaultKind::WUMR, 5), us(599)));
@@ -104,12 +101,12 @@ TEST_CASE("a changed number changes its own cost by as much") {
 }
 
 TEST_CASE("a fault's re-run uses warm pages, cold caches and a computing home") {
-  PlatformText text;
-  text.set("fault.first-copy", "100us");
-  text.set("fault.first-write", "100us");
-  text.set("fault.cold", "2us");
-  text.set("local-part.waiting-share", "0.1");
-  const TemporaryFile file(text.text());
+  const TemporaryFile file(PlatformText{
+      {"fault.first-copy", "100us"},
+      {"fault.first-write", "100us"},
+      {"fault.cold", "2us"},
+      {"local-part.waiting-share",
+       "0.1"}}.text());
   const Platform platform = read_platform(file.path());
   CHECK(within_a_nanosecond(replay_fault(platform, NetworkKind::queue, FaultKind::RUMR, 5), us(587)));
   CHECK(within_a_nanosecond(replay_fault(platform, NetworkKind::queue, FaultKind::WUMR, 5), us(599)));

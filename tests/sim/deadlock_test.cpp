@@ -13,15 +13,9 @@ using trace::EventKind;
 
 namespace {
 
-/// The text of the RunError that the run ends with.
 std::string failure(NetworkKind network, const TestProgram& program) {
-  try {
-    run(p3_score(), network, program);
-  } catch (const RunError& error) {
-    return error.what();
-  }
-  FAIL("the run did not fail");
-  return {};
+  CHECK_THROWS_AS(run(p3_score(), network, program), RunError);
+  return error_text([&] { run(p3_score(), network, program); });
 }
 
 }  // namespace
@@ -119,7 +113,7 @@ TEST_CASE("the program's end counts only the faults that were over") {
   program.pages = 400;
   program.interval(0, 1500, {}, {EventKind::loop_end});
   program.interval(1, 0, {writes(0, 0, 400)}, {EventKind::loop_end});  // each second one its own: 8 us
-  const Result result = run(p3_score(), NetworkKind::queue, program);
+  const Result result = run(program);
   const Tally& whole = result.threads[1].whole;
   const Time took = spent(whole, spent_on(FaultKind::WROH));
   CHECK(whole.total() == result.makespan);
@@ -135,7 +129,7 @@ TEST_CASE("a thread that ends the program with a lock sends nothing") {
   const bool has_lock = GENERATE(false, true);
   if (has_lock) program.acquire(1, 0);
   program.interval(1, 100, {writes(0, 0, 1)}, {EventKind::loop_end});
-  const Result result = run(p3_score(), NetworkKind::queue, program);
+  const Result result = run(program);
   CHECK(result.threads[1].whole.diffs == 0);
 }
 
@@ -177,7 +171,7 @@ TEST_CASE("threads without locks of that kind wait for a tried one") {
   program.acquire_at_a_try(1, 0, 1000);
   program.release(1, 0, 10);
   if (is_in_critical) program.interval(1, 0, {}, {EventKind::release, 2, 7, 0});
-  const Result result = run(p3_score(), NetworkKind::queue, program);
+  const Result result = run(program);
   CHECK(result.threads[1].whole.locks == (is_in_critical ? 2 : 1));
   CHECK(spent(result.threads[1].whole, Spent::lock) >= from_seconds(3e-3));
 }
@@ -214,7 +208,7 @@ TEST_CASE("a thread that only tries never deadlocks, at any moment") {
       program.release(t, 0, 100);
       program.release(t, 1);
     }
-    CHECK(run(p3_score(), NetworkKind::queue, program).threads[0].whole.locks >= 2);
+    CHECK(run(program).threads[0].whole.locks >= 2);
   }
 }
 
@@ -228,7 +222,7 @@ TEST_CASE("a thread that takes a lock again competes with nobody") {
   program.release(0, 1);
   for (std::uint32_t t = 1; t < 3; ++t) program.barrier(t);
   program.barrier(0);
-  CHECK(run(p3_score(), NetworkKind::queue, program).threads[0].whole.locks == 6);
+  CHECK(run(program).threads[0].whole.locks == 6);
 }
 
 TEST_CASE("a lock that another thread released is not released twice") {
@@ -244,7 +238,7 @@ TEST_CASE("a lock that another thread released is not released twice") {
   program.release(0, 1);
   program.acquire(1, 0, 9000);
   program.release(1, 0);
-  const Result result = run(p3_score(), NetworkKind::queue, program);
+  const Result result = run(program);
   CHECK(result.threads[0].whole.locks == 2);
   CHECK(spent(result.threads[1].whole, Spent::lock) >= from_seconds(9e-3));  // as long as thread 2 has it
 }
@@ -265,7 +259,7 @@ TEST_CASE("a retry releases locks taken together, but no earlier ones") {
   program.release(2, 1);
   program.acquire(3, 0, 10'000);
   program.release(3, 0);
-  const Result result = run(p3_score(), NetworkKind::queue, program);
+  const Result result = run(program);
   CHECK(result.threads[0].whole.locks == 6);                                  // 1 and 2 twice
   CHECK(spent(result.threads[2].whole, Spent::lock) < from_seconds(8e-3));    // lock 1 is free again
   CHECK(spent(result.threads[3].whole, Spent::lock) >= from_seconds(10e-3));  // lock 0 is not
@@ -324,6 +318,6 @@ TEST_CASE("a source that fails halfway ends the run with its error") {
 
 TEST_CASE("a layout that exceeds the platform is bad input") {
   TestProgram many({9, 1}), wide({1, 3});
-  CHECK_THROWS_AS(run(p3_score(), NetworkKind::queue, many), std::invalid_argument);
-  CHECK_THROWS_AS(run(p3_score(), NetworkKind::queue, wide), std::invalid_argument);
+  CHECK_THROWS_AS(run(many), std::invalid_argument);
+  CHECK_THROWS_AS(run(wide), std::invalid_argument);
 }

@@ -25,7 +25,7 @@ struct FirstWrites {
   Result plain, result;
 
   FirstWrites(const TestProgram& program, const RunOptions& options = {})
-      : plain(run(p3_score(), NetworkKind::queue, program, options)), result(with_cost(program, options)) {}
+      : plain(run(program, options)), result(with_cost(program, options)) {}
 
   template <typename Item>
   Time longer(std::uint32_t thread, Item item) const {
@@ -34,9 +34,7 @@ struct FirstWrites {
 
  private:
   static Result with_cost(const TestProgram& program, const RunOptions& options) {
-    PlatformText text;
-    text.set("fault.first-write", "10us");
-    const TemporaryFile file(text.text());
+    const TemporaryFile file(PlatformText{{"fault.first-write", "10us"}}.text());
     return run(file.path(), NetworkKind::queue, program, options);
   }
 };
@@ -52,7 +50,7 @@ Program in_blocks(const TestProgram& program) {
 TEST_CASE("one process pays for no fault at all") {
   TestProgram program({1, 1});
   program.barrier(0, 1000, {reads(0, 0, 64), writes(0, 128, 64)});
-  const Result result = run(p3_score(), NetworkKind::queue, program);
+  const Result result = run(program);
   // 1 ms of compute, and three empty barriers of one process: fork, barrier, join.
   CHECK(result.makespan == us(1000 + 3 * 0.2));
   CHECK(spent(result.threads[0].whole, Spent::compute) == us(1000));
@@ -63,9 +61,8 @@ TEST_CASE("one process pays for no fault at all") {
 
 TEST_CASE("owners' writes cost 8 us each, plus 18.95 us at the barrier") {
   TestProgram program({2, 1});
-  program.barrier(0, 1000, {writes(0), writes(2), writes(4)});
-  program.barrier(1, 1000);
-  const Result result = run(p3_score(), NetworkKind::queue, program);
+  program.barrier_of_all({{1000, {writes(0), writes(2), writes(4)}}, {1000}});
+  const Result result = run(program);
   const Tally& owner = result.threads[0].whole;
   // Besides the three pages, process 0 owns the page that tells the region's function, and writes it at the fork.
   CHECK(faults(owner, FaultKind::WROH) == 4);
@@ -76,13 +73,10 @@ TEST_CASE("owners' writes cost 8 us each, plus 18.95 us at the barrier") {
 
 TEST_CASE("fault.cold counts as computing, and adds no time") {
   TestProgram program({2, 1});
-  program.barrier(0, 1000, {writes(0), writes(2), writes(4)});
-  program.barrier(1, 1000, {reads(0, 128)});
-  const Result plain = run(p3_score(), NetworkKind::queue, program);
+  program.barrier_of_all({{1000, {writes(0), writes(2), writes(4)}}, {1000, {reads(0, 128)}}});
+  const Result plain = run(program);
   for (const auto& [cold, charged_us] : {std::pair{"3us", 3}, std::pair{"9us", 8}}) {
-    PlatformText text;
-    text.set("fault.cold", cold);
-    const TemporaryFile file(text.text());
+    const TemporaryFile file(PlatformText{{"fault.cold", cold}}.text());
     const Result result = run(file.path(), NetworkKind::queue, program);
     // Three pages, and the one that tells the region's function.
     CHECK(fault_time(result, 0, FaultKind::WROH) == us(4 * (8 - charged_us)));
@@ -96,16 +90,11 @@ TEST_CASE("fault.cold counts as computing, and adds no time") {
 
 TEST_CASE("only a node's first fetch of a page costs fault.first-copy") {
   TestProgram program({2, 1});
-  program.barrier(0, 1000);
-  program.barrier(1, 1000, {reads(0), reads(2)});
-  program.barrier(0, 1000, {writes(0), writes(2)});
-  program.barrier(1, 1000);
-  program.barrier(0, 1000);
-  program.barrier(1, 1000, {writes(0), reads(2), reads(4)});
-  const Result plain = run(p3_score(), NetworkKind::queue, program);
-  PlatformText text;
-  text.set("fault.first-copy", "10us");
-  const TemporaryFile file(text.text());
+  program.barrier_of_all({{1000}, {1000, {reads(0), reads(2)}}});
+  program.barrier_of_all({{1000, {writes(0), writes(2)}}, {1000}});
+  program.barrier_of_all({{1000}, {1000, {writes(0), reads(2), reads(4)}}});
+  const Result plain = run(program);
+  const TemporaryFile file(PlatformText{{"fault.first-copy", "10us"}}.text());
   const Result result = run(file.path(), NetworkKind::queue, program);
   const auto longer = [&](FaultKind kind) {
     return spent(result.threads[1].whole, kind) - spent(plain.threads[1].whole, kind);
@@ -118,12 +107,10 @@ TEST_CASE("only a node's first fetch of a page costs fault.first-copy") {
 
 TEST_CASE("only a first write, or first twin, costs fault.first-write") {
   TestProgram program({2, 1});
-  program.barrier(0, 1000, {writes(0), writes(2)});
-  program.barrier(1, 1000, {reads(6)});
+  program.barrier_of_all({{1000, {writes(0), writes(2)}}, {1000, {reads(6)}}});
   // Page 6 has its memory: it was served.
   program.barrier(0, 1000, {writes(0), writes(4), writes(6)});
-  program.barrier(1, 1000, {writes(8), reads(10, 128), writes(10, 200)});
-  program.barrier(0, 1000, {writes(8), writes(10)});
+  program.barrier_of_all({{1000, {writes(8), writes(10)}}, {1000, {writes(8), reads(10, 128), writes(10, 200)}}});
   program.barrier(1, 1000, {writes(8)});
   const FirstWrites runs(program);
   const Result& result = runs.result;
@@ -143,13 +130,9 @@ TEST_CASE("only a first write, or first twin, costs fault.first-write") {
 
 TEST_CASE("pages open at home are allocated at the first write, too") {
   TestProgram program({2, 1});
-  program.barrier(0, 1000, {writes(0), writes(2)});
-  program.barrier(1, 1000, {writes(1)});
-  program.barrier(0, 1000, {writes(0), writes(4)});
-  program.barrier(1, 1000, {writes(1)});
-  RunOptions options;
-  options.protocol = ProtocolKind::home_open;
-  const FirstWrites runs(program, options);
+  program.barrier_of_all({{1000, {writes(0), writes(2)}}, {1000, {writes(1)}}});
+  program.barrier_of_all({{1000, {writes(0), writes(4)}}, {1000, {writes(1)}}});
+  const FirstWrites runs(program, {.protocol = ProtocolKind::home_open});
   REQUIRE(fault_count(runs.result, 0, FaultKind::WROH) == 0);
   // Pages 0, 2 and 4, and the one that tells the region's function; page 1.
   CHECK(runs.longer(0, Spent::compute) == us(4 * 10));
@@ -189,8 +172,7 @@ TEST_CASE("a program's variables are allocated before main, at process 0 and hom
   };
   const Variant& variant = variants[GENERATE(0, 1, 2)];
   TestProgram program({2, 1});
-  program.barrier(0, 1000, {writes(0), writes(2)});
-  program.barrier(1, 1000, variant.others);
+  program.barrier_of_all({{1000, {writes(0), writes(2)}}, {1000, variant.others}});
   const auto made = [&] {
     Program finished = program.finished();
     finished.regions[0].kind = variant.kind;
@@ -198,9 +180,7 @@ TEST_CASE("a program's variables are allocated before main, at process 0 and hom
     return finished;
   };
   const Result plain = run(p3_score(), program.layout(), NetworkKind::queue, made);
-  PlatformText text;
-  text.set("fault.first-write", "10us");
-  const TemporaryFile file(text.text());
+  const TemporaryFile file(PlatformText{{"fault.first-write", "10us"}}.text());
   const Result result = run(file.path(), program.layout(), NetworkKind::queue, made);
   const auto longer = [&](std::uint32_t t) {
     return spent(result.threads[t].whole, Spent::compute) - spent(plain.threads[t].whole, Spent::compute);
@@ -212,13 +192,10 @@ TEST_CASE("a program's variables are allocated before main, at process 0 and hom
 TEST_CASE("costs of many pages beyond a run's limit are refused") {
   TestProgram program({2, 1});
   program.pages = std::uint64_t{1} << 16;
-  program.barrier(0, 1000, {writes(0, 0, 1 << 15)});
-  program.barrier(1, 1000);
+  program.barrier_of_all({{1000, {writes(0, 0, 1 << 15)}}, {1000}});
   // 2^15 pages of 2^49 ps are 2^64 ps.
   for (const char* cost : {"fault.first-write", "fault.cold", "fault.WROH", "barrier.dirty-home-page"}) {
-    PlatformText text;
-    text.set("fault.WROH", "562.949953421312s");
-    text.set(cost, "562.949953421312s");
+    PlatformText text{{"fault.WROH", "562.949953421312s"}, {cost, "562.949953421312s"}};
     if (std::string(cost) != "fault.cold" && std::string(cost) != "fault.WROH") text.set("fault.WROH", "8us");
     const TemporaryFile file(text.text());
     CHECK_THROWS_WITH(run(file.path(), program.layout(), NetworkKind::queue, [&] { return in_blocks(program); }),
@@ -234,15 +211,13 @@ TEST_CASE("barrier costs that exceed a run's limit together are refused") {
   for (std::uint64_t page = 0; page < 34000; page += 2) apart.push_back(writes(page));
   // Further runs are those of pages that were open at the last barrier, too.
   for (int interval = 0; interval < 3; ++interval) {
-    program.barrier(0, 1000, interval < 2 ? apart : std::vector<trace::TouchRun>{});
-    program.barrier(1, 1000);
+    program.barrier_of_all({{1000, interval < 2 ? apart : std::vector<trace::TouchRun>{}}, {1000}});
   }
   const auto made = [&] { return in_blocks(program); };
   for (const bool has_both : {false, true}) {
-    PlatformText text;
-    text.set("barrier.further-run", "200s");
-    text.set("barrier.dirty-home-page", has_both ? "500s" : "18.95us");
-    const TemporaryFile file(text.text());
+    const TemporaryFile file(
+        PlatformText{{"barrier.further-run", "200s"}, {"barrier.dirty-home-page", has_both ? "500s" : "18.95us"}}
+            .text());
     if (has_both) {
       CHECK_THROWS_WITH(run(file.path(), program.layout(), NetworkKind::queue, made),
                         ContainsSubstring("longer than 104 simulated days"));
@@ -262,10 +237,7 @@ TEST_CASE("a date beyond the longest run is refused on either network") {
   const bool is_the_request = GENERATE(false, true);
   program.clock(1, is_the_request ? 8'999'100e6 - 1e3 : 8'999'000e6);
   program.barrier(1, 0, {reads(0)});
-  PlatformText text;
-  text.set("fault.RUMR", "900s");
-  text.set("local-part.home-share", "1");
-  const TemporaryFile file(text.text());
+  const TemporaryFile file(PlatformText{{"fault.RUMR", "900s"}, {"local-part.home-share", "1"}}.text());
   CHECK_THROWS_WITH(run(file.path(), network, program), ContainsSubstring("longer than 104 simulated days"));
 }
 
@@ -273,22 +245,16 @@ TEST_CASE("a page at the end of petabytes takes no memory before it") {
   TestProgram program({2, 1});
   program.pages = std::uint64_t{1} << 40;
   const std::uint64_t last_own = program.pages - 2;
-  program.barrier(0, 1000, {writes(last_own)});
-  program.barrier(1, 1000, {reads(last_own, 128)});
-  const Result plain = run(p3_score(), NetworkKind::queue, program);
-  PlatformText text;
-  text.set("fault.first-write", "10us");
-  text.set("fault.first-copy", "10us");
-  const TemporaryFile file(text.text());
+  program.barrier_of_all({{1000, {writes(last_own)}}, {1000, {reads(last_own, 128)}}});
+  const Result plain = run(program);
+  const TemporaryFile file(PlatformText{{"fault.first-write", "10us"}, {"fault.first-copy", "10us"}}.text());
   const Result result = run(file.path(), NetworkKind::queue, program);
   // That page, and the one with the region's function.
   CHECK(spent(result.threads[0].whole, Spent::compute) == spent(plain.threads[0].whole, Spent::compute) + us(2 * 10));
 }
 
 TEST_CASE("first copies, prefetched ones too, are counted by node") {
-  PlatformText text;
-  text.set("fault.first-copy", "10us");
-  const TemporaryFile file(text.text());
+  const TemporaryFile file(PlatformText{{"fault.first-copy", "10us"}}.text());
   TestProgram two_a_node({2, 2});
   two_a_node.barrier_of_all(1000);
   two_a_node.barrier(2, 1000, {reads(0)});
@@ -298,7 +264,7 @@ TEST_CASE("first copies, prefetched ones too, are counted by node") {
   const auto fetching = [](const Result& result, std::uint32_t t) {
     return spent(result.threads[t].whole, FaultKind::RUMR);
   };
-  const Result plain = run(p3_score(), NetworkKind::queue, two_a_node);
+  const Result plain = run(two_a_node);
   const Result with_copies = run(file.path(), NetworkKind::queue, two_a_node);
   const Time longer = fetching(with_copies, 2) + fetching(with_copies, 3) - fetching(plain, 2) - fetching(plain, 3);
   const auto fetches = [&](std::uint32_t t) {
@@ -311,9 +277,8 @@ TEST_CASE("first copies, prefetched ones too, are counted by node") {
 
 TEST_CASE("a page read, then written: RUMR 587 us, then WROR 51 us") {
   TestProgram program({2, 1});
-  program.barrier(0, 1000);
-  program.barrier(1, 1000, {reads(0), writes(0, 128)});
-  const Result result = run(p3_score(), NetworkKind::queue, program);
+  program.barrier_of_all({{1000}, {1000, {reads(0), writes(0, 128)}}});
+  const Result result = run(program);
   // The worker also reads the page that tells the region's function.
   CHECK(fault_count(result, 1, FaultKind::RUMR) == 2);
   CHECK(fault_time(result, 1, FaultKind::RUMR) == us(2 * 587));
@@ -329,13 +294,11 @@ TEST_CASE("a prefetched page costs 346.4 us, request 0.64 us, and prefetch.page"
   program.barrier(0, 1000);
   // At home with process 0 are pages 0, 2, 4, ...: of the next two, the node has one already.
   program.barrier(1, 1000, {reads(2), reads(4, 64), reads(0, 128), reads(6, 200)});
-  RunOptions options;
-  options.prefetch = 1;
   PlatformText text;
   const Time further = GENERATE(us(0), us(10));
   text.set("prefetch.page", further == Time{} ? "0us" : "10us");
   const TemporaryFile file(text.text());
-  const Result result = run(file.path(), NetworkKind::queue, program, options);
+  const Result result = run(file.path(), NetworkKind::queue, program, {.prefetch = 1});
   const Tally& reader = result.threads[1].whole;
   // The region's page, 2 with 4, 0 alone, 6 with 8.
   CHECK(faults(reader, FaultKind::RUMR) == 4);
@@ -349,14 +312,10 @@ TEST_CASE("a home page served by prefetch has its memory") {
   TestProgram program({2, 1});
   program.barrier(0, 1000);
   program.barrier(1, 1000, {reads(2)});  // 4 comes with it
-  program.barrier(0, 1000, {writes(2), writes(4), writes(6)});
-  program.barrier(1, 1000);
-  RunOptions options;
-  options.prefetch = 1;
-  const Result plain = run(p3_score(), NetworkKind::queue, program, options);
-  PlatformText text;
-  text.set("fault.first-write", "10us");
-  const TemporaryFile file(text.text());
+  program.barrier_of_all({{1000, {writes(2), writes(4), writes(6)}}, {1000}});
+  const RunOptions options{.prefetch = 1};
+  const Result plain = run(program, options);
+  const TemporaryFile file(PlatformText{{"fault.first-write", "10us"}}.text());
   const Result result = run(file.path(), NetworkKind::queue, program, options);
   // Page 6, and the one that tells the region's function.
   CHECK(spent(result.threads[0].whole, Spent::compute) == spent(plain.threads[0].whole, Spent::compute) + us(2 * 10));
@@ -370,7 +329,7 @@ TEST_CASE("three nodes queue at one home: 587 us plus 346.4 us each") {
   program.barrier_of_all(0);
   program.barrier(0, 10'000);
   for (std::uint32_t t = 1; t < 4; ++t) program.barrier(t, 10'000, {reads(4 * t)});  // all at home with process 0
-  const Result result = run(p3_score(), NetworkKind::queue, program);
+  const Result result = run(program);
   // Each worker first fetched the region's page, in the same crowd: so twice.
   const Time first = us(587), second = us(413.98 + 479.44 + 39.98), third = us(760.38 + 479.44 + 39.98);
   CHECK(fault_time(result, 1, FaultKind::RUMR) == 2 * first);
@@ -382,11 +341,8 @@ TEST_CASE("requests to different homes do not disturb each other") {
   TestProgram program({4, 1});
   // 0 asks 1, 2 asks 3: their pages share no cable in the same direction.
   program.barrier_of_all(0);
-  program.barrier(0, 10'000, {reads(1)});
-  program.barrier(1, 10'000);
-  program.barrier(2, 10'000, {reads(3)});
-  program.barrier(3, 10'000);
-  const Result result = run(p3_score(), NetworkKind::queue, program);
+  program.barrier_of_all({{10'000, {reads(1)}}, {10'000}, {10'000, {reads(3)}}, {10'000}});
+  const Result result = run(program);
   CHECK(fault_time(result, 0, FaultKind::RUMR) == us(587));
   CHECK(fault_count(result, 2, FaultKind::RUMR) == 2);
 }
@@ -394,11 +350,8 @@ TEST_CASE("requests to different homes do not disturb each other") {
 TEST_CASE("a local peer waits for a page that is on its way") {
   TestProgram program({2, 2});
   program.barrier_of_all(0);
-  program.barrier(0, 10'000);
-  program.barrier(1, 10'000);
-  program.barrier(2, 10'000, {reads(0, 128)});
-  program.barrier(3, 10'000, {reads(0, 128)});
-  const Result result = run(p3_score(), NetworkKind::queue, program);
+  program.barrier_of_all({{10'000}, {10'000}, {10'000, {reads(0, 128)}}, {10'000, {reads(0, 128)}}});
+  const Result result = run(program);
   // Threads 2 and 3 ask at the same time; one fetches (RUMR), the other waits as long and then pays RROR's 18 us.
   const Time fetched = fault_time(result, 2, FaultKind::RUMR) + fault_time(result, 3, FaultKind::RUMR);
   const Time found = fault_time(result, 2, FaultKind::RROR) + fault_time(result, 3, FaultKind::RROR);
@@ -412,11 +365,8 @@ TEST_CASE("touches happen at their place in the interval") {
   // The reader asks after 128/256 of 2 ms; had both asked at the start, they would meet at the home's port.
   TestProgram program({4, 1});
   program.barrier_of_all(0);
-  program.barrier(0, 2000);
-  program.barrier(1, 2000, {reads(4, 0)});
-  program.barrier(2, 2000, {reads(8, 128)});
-  program.barrier(3, 2000);
-  const Result result = run(p3_score(), NetworkKind::queue, program);
+  program.barrier_of_all({{2000}, {2000, {reads(4, 0)}}, {2000, {reads(8, 128)}}, {2000}});
+  const Result result = run(program);
   const Tally& early = result.threads[1].whole;
   const Tally& late = result.threads[2].whole;
   // The fork's crowd of three (587, 933.4, 1279.8 us), then one fetch alone each.
@@ -428,7 +378,7 @@ TEST_CASE("a run of pages costs as much as its pages in sequence") {
   TestProgram program({2, 1});
   program.barrier(0, 10'000, {writes(1, 0, 1)});
   program.barrier(1, 10'000, {reads(0, 0, 16)});  // the eight even ones are elsewhere
-  const Result result = run(p3_score(), NetworkKind::queue, program);
+  const Result result = run(program);
   CHECK(fault_count(result, 1, FaultKind::RUMR) == 8 + 1);
   CHECK(fault_time(result, 1, FaultKind::RUMR) == us(9 * 587));
   CHECK(fault_time(result, 0, FaultKind::WUMR) == us(599));
@@ -455,8 +405,7 @@ TEST_CASE("after a simulated week a fault's cost is exact within 1 ns") {
   const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
   TestProgram program({2, 1});
   program.barrier_of_all(7 * 86'400e6);
-  program.barrier(0, 100'000);
-  program.barrier(1, 100'000, {reads(0, 10), reads(2, 20), writes(4, 30)});
+  program.barrier_of_all({{100'000}, {100'000, {reads(0, 10), reads(2, 20), writes(4, 30)}}});
   const Result result = run(p3_score(), network, program);
   CHECK(std::chrono::abs(fault_time(result, 1, FaultKind::RUMR) - us(3 * 587)) < Time{1000});
   CHECK(std::chrono::abs(fault_time(result, 1, FaultKind::WUMR) - us(599)) < Time{1000});
@@ -465,11 +414,9 @@ TEST_CASE("after a simulated week a fault's cost is exact within 1 ns") {
 
 TEST_CASE("a fault on 8 KiB pages costs the additional wire time") {
   TestProgram program({2, 1});
-  program.barrier(0, 10'000);
-  program.barrier(1, 10'000, {reads(0), writes(2, 128, 1, {2048, 1})});
-  RunOptions options;
-  options.page = Bytes{8192};
-  const Result result = run(p3_score(), NetworkKind::queue, program, options);
+  program.barrier_of_all({{10'000}, {10'000, {reads(0), writes(2, 128, 1, {2048, 1})}}});
+  RunOptions options{.page = Bytes{8192}};
+  const Result result = run(program, options);
   // 4096 bytes more in 3 more frames: 4330 bytes at 12.5 MB/s on the first cable; the second goes on at the same time.
   constexpr double more = 4330 * 0.08;
   CHECK(fault_time(result, 1, FaultKind::RUMR) == us(2 * (587 + more)));  // and the page of the region's function
@@ -480,7 +427,6 @@ TEST_CASE("a fault on 8 KiB pages costs the additional wire time") {
 
   options.full_page_diffs = true;
   TestProgram little({2, 1});
-  little.barrier(0, 10'000);
-  little.barrier(1, 10'000, {writes(2)});
-  CHECK(run(p3_score(), NetworkKind::queue, little, options).threads[1].whole.diff_bytes == 8 + 4 + 8192);
+  little.barrier_of_all({{10'000}, {10'000, {writes(2)}}});
+  CHECK(run(little, options).threads[1].whole.diff_bytes == 8 + 4 + 8192);
 }

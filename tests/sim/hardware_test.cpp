@@ -14,9 +14,7 @@ namespace {
 using trace::EventKind;
 
 Result simulated(const TestProgram& program) {
-  RunOptions options;
-  options.protocol = ProtocolKind::hardware;
-  return run(p3_score().parent_path() / "v1280.xml", NetworkKind::queue, program, options);
+  return run(p3_score().parent_path() / "v1280.xml", NetworkKind::queue, program, {.protocol = ProtocolKind::hardware});
 }
 
 Time waited(const Result& result, std::uint32_t thread, Spent item) {
@@ -30,8 +28,7 @@ constexpr int around = 2;
 
 TEST_CASE("hardware: barriers wait for the last thread, touches are free") {
   TestProgram program({1, 2});
-  program.barrier(0, 30, {reads(0, 0, 64)});
-  program.barrier(1, 100, {writes(0, 0, 64)});
+  program.barrier_of_all({{30, {reads(0, 0, 64)}}, {100, {writes(0, 0, 64)}}});
   const Result result = simulated(program);
   CHECK(result.makespan == us(100 + (1 + around) * 1.1));
   CHECK(waited(result, 0, Spent::barrier) == us(70 + (1 + around) * 1.1));
@@ -108,18 +105,13 @@ TEST_CASE("hardware: flags and awaited stores cost a cache line's hand-off") {
   spinning.barrier(0, 60);
   spinning.interval(1, 10, {}, {EventKind::spin, 0, 0, 2});  // its second event, the first is the fork
   spinning.barrier(1, 1);
-  const Result spun = run(
-      p3_score().parent_path() / "v1280.xml", {1, 2}, NetworkKind::queue,
-      [&] {
-        sim::Program made = spinning.finished();
-        made.has_spins = true;
-        return made;
-      },
-      [] {
-        RunOptions options;
-        options.protocol = ProtocolKind::hardware;
-        return options;
-      }());
+  const Result spun = run(p3_score().parent_path() / "v1280.xml", {1, 2}, NetworkKind::queue,
+                          [&] {
+                            sim::Program made = spinning.finished();
+                            made.has_spins = true;
+                            return made;
+                          },
+                          {.protocol = ProtocolKind::hardware});
   CHECK(waited(spun, 1, Spent::lock) == us(50 + 0.4));
 }
 
@@ -136,9 +128,7 @@ TEST_CASE("hardware: an unmeasured atomic costs a hand-off, marked as extrapolat
 TEST_CASE("hardware shared memory has one node, and costs of its own") {
   CHECK_THROWS_WITH(simulated(TestProgram({2, 2})), ContainsSubstring("2 nodes under protocol hardware") &&
                                                         ContainsSubstring("--nodes 1 --threads-per-node 4"));
-  RunOptions options;
-  options.protocol = ProtocolKind::hardware;
-  CHECK_THROWS_WITH(run(p3_score(), NetworkKind::queue, TestProgram({1, 2}), options),
+  CHECK_THROWS_WITH(run(TestProgram({1, 2}), {.protocol = ProtocolKind::hardware}),
                     ContainsSubstring("no costs for protocol hardware (it has scash)"));
 }
 

@@ -30,10 +30,7 @@ std::filesystem::path p3_jiajia() {
 }
 
 RunOptions under(const Rules& rules) {
-  RunOptions options;
-  options.protocol = ProtocolKind::jiajia;
-  options.jiajia = rules;
-  return options;
+  return {.protocol = ProtocolKind::jiajia, .jiajia = rules};
 }
 
 Result simulated(const TestProgram& program, const Rules& rules = {.scope = Scope::openmp}) {
@@ -299,10 +296,8 @@ TEST_CASE("under JIAJIA processes of one node have copies of their own") {
 
 TEST_CASE("JIAJIA faults cost 8 us at home and 587 us remotely") {
   TestProgram program({2, 1});
-  program.barrier(0, 5000, {writes(0)});
-  program.barrier(1, 5000);
-  program.barrier(0, 5000);
-  program.barrier(1, 5000, {reads(0, 128)});
+  program.barrier_of_all({{5000, {writes(0)}}, {5000}});
+  program.barrier_of_all({{5000}, {5000, {reads(0, 128)}}});
   const Result result = simulated(program);
   // Each also of the page of the region's function and arguments.
   CHECK(fault_time(result, 0, Fault::WROH) == us(8 + 8));
@@ -375,8 +370,7 @@ TEST_CASE("a JIAJIA lock passes its scope's notices on, openmp earlier ones, too
 TEST_CASE("a JIAJIA flush takes and releases a lock of its own") {
   TestProgram program({2, 1});
   const trace::Event flush{trace::EventKind::flush, 0, 0, 0};
-  program.barrier(0, 50'000, {reads(1)});
-  program.barrier(1, 50'000);
+  program.barrier_of_all({{50'000, {reads(1)}}, {50'000}});
   program.interval(1, 1000, {writes(1)}, flush);
   program.barrier(1, 50'000);
   program.interval(0, 30'000, {}, flush);
@@ -413,9 +407,7 @@ TEST_CASE("a partial JIAJIA barrier notifies its members, as in the model") {
   for (const std::uint32_t t : {0U, 1U, 2U}) program.barrier(t, 50'000, {reads(0)});
   program.interval(0, 90'000, {}, part);
   program.interval(1, 90'000, {writes(0, 0, 1, whole_page), writes(3, 0, 1, whole_page)}, part);
-  program.barrier(0, 90'000, {reads(3), reads(0)});
-  program.barrier(1, 90'000, {reads(0)});
-  program.barrier(2, 10'000);
+  program.barrier_of_all({{90'000, {reads(3), reads(0)}}, {90'000, {reads(0)}}, {10'000}});
   const Result result = simulated(program, rules);
   PlayedCluster cluster(3, rules);
   for (std::uint32_t page = 0; page < drawn_pages; ++page) cluster.allocate(1, page % 3);
@@ -513,10 +505,8 @@ std::vector<Time> barrier_times(const TemporaryFile& platform, std::uint32_t nod
 /// A page's first write at home, and another process's first read.
 TestProgram two_faults() {
   TestProgram program({2, 1});
-  program.barrier(0, 50'000, {writes(0)});
-  program.barrier(1, 50'000);
-  program.barrier(0, 50'000);
-  program.barrier(1, 50'000, {reads(0, 128)});
+  program.barrier_of_all({{50'000, {writes(0)}}, {50'000}});
+  program.barrier_of_all({{50'000}, {50'000, {reads(0, 128)}}});
   return program;
 }
 
@@ -589,8 +579,7 @@ TEST_CASE("JIAJIA's datagrams are no shorter than its longest message") {
 
 TEST_CASE("other protocols' costs do not replace JIAJIA's") {
   const TestProgram any({2, 1});
-  CHECK_THROWS_WITH(run(p3_score(), NetworkKind::queue, any, under({})),
-                    ContainsSubstring("no costs for protocol jiajia (it has scash)"));
+  CHECK_THROWS_WITH(run(any, under({})), ContainsSubstring("no costs for protocol jiajia (it has scash)"));
   CHECK_THROWS_WITH(run(p3_jiajia(), NetworkKind::queue, any),
                     ContainsSubstring("no costs for protocol scash (it has jiajia)"));
 }

@@ -18,16 +18,11 @@ constexpr std::uint32_t fetches = 100;
 double mean_factor(std::uint64_t seed, double jitter) {
   TestProgram program({2, 1});
   program.pages = 2 * fetches;
-  program.barrier(0, 0);
-  program.barrier(1, 0, {});
+  program.barrier_of_all({{0}, {0, {}}});
   std::vector<trace::TouchRun> touches;
   for (std::uint32_t i = 0; i < fetches; ++i) touches.push_back(reads(2 * i));
-  program.barrier(1, 1000, touches);
-  program.barrier(0, 1000);
-  RunOptions options;
-  options.seed = seed;
-  options.jitter = jitter;
-  const Result result = run(p3_score(), NetworkKind::queue, program, options);
+  program.barrier_of_all({{1000}, {1000, touches}});
+  const Result result = run(program, {.jitter = jitter, .seed = seed});
   const double per_fetch = in_us(spent(result.threads[1].whole, FaultKind::RUMR)) / (fetches + 1);
   return (per_fetch - 507.04) / 79.96;
 }
@@ -66,13 +61,8 @@ TEST_CASE("the seed determines the run") {
 
 TEST_CASE("local faults do not jitter") {
   TestProgram program({2, 2});
-  program.barrier(0, 100, {writes(0), writes(4)});
-  program.barrier(1, 100, {writes(8)});
-  program.barrier(2, 100);
-  program.barrier(3, 100);
-  RunOptions options;
-  options.jitter = 0.5;
-  const Result result = run(p3_score(), NetworkKind::queue, program, options);
+  program.barrier_of_all({{100, {writes(0), writes(4)}}, {100, {writes(8)}}, {100}, {100}});
+  const Result result = run(program, {.jitter = 0.5});
   CHECK(spent(result.threads[0].whole, FaultKind::WROH) == us(3 * 8));
   CHECK(spent(result.threads[1].whole, FaultKind::WROL) == us(44));
 }

@@ -20,7 +20,7 @@ TEST_CASE("an uncontended lock costs 24.4 us plus messages to its manager") {
   program.acquire(1, 0, 4000);
   program.release(1, 0, 10);
   program.barrier(1, 2000);
-  const Result result = run(p3_score(), NetworkKind::queue, program);
+  const Result result = run(program);
   CHECK(lock_time(result, 0) == us(24.4));
   CHECK(lock_time(result, 1) == us(27.6 + 24.4 + 27.6));
   CHECK(messages(result, 0, MessageKind::lock_request) == 0);
@@ -40,7 +40,7 @@ TEST_CASE("lock k is managed by process k mod P") {
   program.acquire(1, 7, 4000);
   program.release(1, 7, 10);
   program.barrier(1, 2000);
-  const Result result = run(p3_score(), NetworkKind::queue, program);
+  const Result result = run(program);
   CHECK(lock_time(result, 0) == us(27.6 + 24.4 + 27.6));
   CHECK(lock_time(result, 1) == us(24.4));
 }
@@ -59,7 +59,7 @@ TEST_CASE("a flag counts at its manager, a wait costs two messages") {
   program.interval(1, 2000, {}, wait(1));
   program.interval(1, 0, {}, wait(2));
   program.barrier_of_all(1000);
-  const Result result = run(p3_score(), NetworkKind::queue, program);
+  const Result result = run(program);
   CHECK(lock_time(result, 0) == us(0));
   CHECK(lock_time(result, 1) == us(6000 - 2000 + 24.4 + 27.6));  // from the first question to the second post
   CHECK(messages(result, 0, MessageKind::lock_release) == 0);
@@ -81,7 +81,7 @@ TEST_CASE("a held lock passes to the first that asked") {
     program.release(order[i], 0, 1000);
     program.barrier(order[i]);
   }
-  const Result result = run(p3_score(), NetworkKind::queue, program);
+  const Result result = run(program);
   // Local part on 4x1: 74 - 41.4 = 32.6 us. Thread 0 has the lock after 32.6 us and lets it go at 10032.6 us. A grant
   // takes 32.6 + 27.6 us; the release of thread i then takes 27.6 us to the manager.
   const Time first = us(10'032.6 + 32.6 + 27.6);
@@ -97,9 +97,8 @@ TEST_CASE("a release sends changes before the lock passes on") {
   program.barrier_of_all(5000);
   program.acquire(1, 0);
   program.release(1, 0, 1000, {writes(0)});  // a page of process 0
-  program.barrier(1, 5000);
-  program.barrier(0, 10'000);
-  const Result result = run(p3_score(), NetworkKind::queue, program);
+  program.barrier_of_all({{10'000}, {5000}});
+  const Result result = run(program);
   const Tally& writer = result.threads[1].whole;
   // 8 + 4 + 4 bytes: 61.66 us + 16 x 0.181919 us = 64.570704 us. At the barrier there is nothing more to send.
   CHECK(writer.diffs == 1);
@@ -115,7 +114,7 @@ TEST_CASE("an acquire drops copies, which are fetched again under the lock") {
   program.release(1, 0, 1000, {reads(0)});
   program.barrier(1, 1000, {reads(0)});  // a release drops nothing
   program.barrier(0, 10'000);
-  const Result result = run(p3_score(), NetworkKind::queue, program);
+  const Result result = run(program);
   CHECK(faults(result.threads[1].whole, FaultKind::RUMR) == 1 + 2);
 }
 
@@ -124,9 +123,8 @@ TEST_CASE("home pages need no action at a lock") {
   program.barrier_of_all(5000);
   program.acquire(0, 0, 1000, {writes(0)});
   program.release(0, 0, 1000, {writes(0)});
-  program.barrier(0, 1000, {writes(0)});
-  program.barrier(1, 10'000);
-  const Result result = run(p3_score(), NetworkKind::queue, program);
+  program.barrier_of_all({{1000, {writes(0)}}, {10'000}});
+  const Result result = run(program);
   CHECK(faults(result.threads[0].whole, FaultKind::WROH) == 1 + 1);  // the region's page and this one
   CHECK(result.threads[0].whole.diffs == 0);
 }
@@ -137,7 +135,7 @@ TEST_CASE("a single's first thread moves a counter behind a lock") {
   program.interval(0, 0, {}, {trace::EventKind::single, 1, 0, 0});
   program.interval(1, 3000, {}, {trace::EventKind::single, 0, 0, 0});
   program.barrier_of_all(5000);
-  const Result result = run(p3_score(), NetworkKind::queue, program);
+  const Result result = run(program);
   CHECK(result.threads[0].whole.locks == 1);
   CHECK(result.threads[1].whole.locks == 1);
   CHECK(faults(result.threads[0].whole, FaultKind::WROH) == 2);  // the region's page and the counter
@@ -154,7 +152,7 @@ TEST_CASE("a program's locks and the run-time's locks are different locks") {
   program.barrier(0);
   program.interval(1, 10, {}, {trace::EventKind::single, 0, 0, 0});
   program.barrier(1);
-  const Result result = run(p3_score(), NetworkKind::queue, program);
+  const Result result = run(program);
   CHECK(result.threads[0].whole.locks == 2);
 }
 
@@ -167,7 +165,7 @@ TEST_CASE("a page dropped by a local peer's acquire keeps its change") {
   program.acquire(3, 0, 100);               // drops the node's copies after 100 + 27.6 + 162.6 + 27.6 us
   program.release(3, 0, 10);
   program.barrier(3, 10'000);
-  const Result result = run(p3_score(), NetworkKind::queue, program);
+  const Result result = run(program);
   const Tally& writer = result.threads[2].whole;
   CHECK(faults(writer, FaultKind::WUMR) == 2);
   CHECK(writer.diffs == 1);
@@ -184,7 +182,7 @@ TEST_CASE("a library object counts: takers wait for enough gives, by anybody") {
   program.interval(1, 2000, {}, take(1));
   program.interval(1, 0, {}, take(2));
   program.barrier_of_all(1000);
-  const Result result = run(p3_score(), NetworkKind::queue, program);
+  const Result result = run(program);
   // Object 4 is managed by process 0. The first two questions have their answer at once, the third after 6 ms.
   CHECK(lock_time(result, 1) == us(6000 - 2000 + 24.4 + 27.6));
   CHECK(messages(result, 1, MessageKind::lock_request) == 3);
@@ -206,7 +204,7 @@ TEST_CASE("a thread that wins a lock by a near tie tries another") {
     program.acquire_at_a_try(0, 1, 3000);
     program.release(0, 1, 10);
     program.release(0, 0, 0);
-    const Result result = run(p3_score(), NetworkKind::queue, program);
+    const Result result = run(program);
     CHECK(result.threads[0].whole.locks >= 2);
     // With lock 0, thread 0 waits for lock 1, which it only tried to take, as if lock 0 had been released: both wait.
     waited += lock_time(result, 1) > us(3000) ? 1 : 0;
@@ -246,7 +244,7 @@ TEST_CASE("semaphores and read-write locks serve by arrival, and readers share")
     program.interval(1, 0, {}, give(ObjectClass::writer));
   }
   program.barrier_of_all(1000);
-  const Result result = run(p3_score(), NetworkKind::queue, program);
+  const Result result = run(program);
   CHECK(lock_time(result, 0) == us(24.4));
   CHECK(lock_time(result, 1) == us(6024.4 + 24.4 + 27.6 - 2000));
 }
@@ -269,7 +267,7 @@ TEST_CASE("a semaphore of 2 admits two, and keeps early gives") {
     program.interval(1, 2000, {}, take(0));
   }
   program.barrier_of_all(1000);
-  const Result result = run(p3_score(), NetworkKind::queue, program);
+  const Result result = run(program);
   CHECK(lock_time(result, 1) == us(27.6 + 24.4 + 27.6));
 }
 
@@ -282,7 +280,7 @@ TEST_CASE("a semaphore that was reset loses its surplus") {
   program.interval(0, 5000, {}, give);
   program.interval(1, 2000, {}, {trace::EventKind::take, detail, 4, static_cast<std::uint32_t>(-1)});
   program.barrier_of_all(1000);
-  const Result result = run(p3_score(), NetworkKind::queue, program);
+  const Result result = run(program);
   CHECK(lock_time(result, 1) == us(6000 - 2000 + 24.4 + 27.6));
 }
 
@@ -310,7 +308,7 @@ TEST_CASE("a read-write lock in a semaphore's memory starts free") {
   program.interval(1, 2000, {}, event(take, writes, beyond));
   program.interval(1, 0, {}, event(give, writes));
   program.barrier_of_all(1000);
-  const Result result = run(p3_score(), NetworkKind::queue, program);
+  const Result result = run(program);
   CHECK(lock_time(result, 1) == us(6024.4 + 24.4 + 27.6 - 2000));
 }
 
@@ -327,7 +325,7 @@ TEST_CASE("a semaphore within a lock goes to the lock's holder") {
     program.release(thread, 0, 100);
   }
   program.barrier_of_all(1000);
-  const Result result = run(p3_score(), NetworkKind::queue, program);
+  const Result result = run(program);
   CHECK(result.threads[0].whole.locks == 2);
   CHECK(lock_time(result, 1) == us(2 * (27.6 + 24.4 + 27.6)));
 }
@@ -341,7 +339,7 @@ TEST_CASE("threads that meet at a library's barrier wait for the last") {
     program.interval(1, 1000, {}, meet(2 * round));
   }
   program.barrier_of_all(1000);
-  const Result result = run(p3_score(), NetworkKind::queue, program);
+  const Result result = run(program);
   CHECK(lock_time(result, 0) == us(2 * 24.4));
   CHECK(result.threads[0].whole.locks == 2);
   CHECK(result.threads[1].whole.locks == 2);
@@ -375,9 +373,7 @@ TEST_CASE("requests within the trace's resolution go by thread number") {
     program.release(0, 5, 1, {writes(0)});
     program.acquire(1, 5, 10);
     program.release(1, 5, 1, {writes(0)});
-    RunOptions options;
-    options.compute_factor = compute_factor;
-    return run(p3_score(), NetworkKind::queue, program, options);
+    return run(program, {.compute_factor = compute_factor});
   };
   for (const auto& [later_us, compute_factor, is_second] : {std::tuple{-0.9, 1.0, false},
                                                             {0.0, 1.0, false},
@@ -405,7 +401,7 @@ TEST_CASE("queued requests within the trace's resolution go by thread number") {
     program.release(1, 4, 100);
     program.acquire(0, 4, 2000 + later_us);
     program.release(0, 4, 100);
-    const Result result = run(p3_score(), NetworkKind::queue, program);
+    const Result result = run(program);
     CHECK((lock_time(result, 0) < lock_time(result, 1)) == (later_us < 1));
   }
 }
@@ -425,7 +421,7 @@ TestProgram blocks_of_ordered_regions(Layout layout, bool tells_turns) {
 
 TEST_CASE("ordered regions run in their turns, in any order of arrival") {
   // Lock 2 is managed by process 0, which gives it on 12 ms after the start and twice 24.4 us for its own two grants.
-  const Result result = run(p3_score(), NetworkKind::queue, blocks_of_ordered_regions({2, 1}, true));
+  const Result result = run(blocks_of_ordered_regions({2, 1}, true));
   CHECK(lock_time(result, 0) == us(2 * 24.4));
   const double first = (12'000 + 2 * 24.4 - 1000) + 24.4 + 27.6;
   CHECK(lock_time(result, 1) == us(first + 27.6 + 24.4 + 27.6));
@@ -433,7 +429,7 @@ TEST_CASE("ordered regions run in their turns, in any order of arrival") {
 }
 
 TEST_CASE("ordered regions of older traces run by arrival, and are marked") {
-  const Result result = run(p3_score(), NetworkKind::queue, blocks_of_ordered_regions({2, 1}, false));
+  const Result result = run(blocks_of_ordered_regions({2, 1}, false));
   CHECK(lock_time(result, 1) == us(2 * (27.6 + 24.4 + 27.6)));
   CHECK(result.has_unknown_turns);
 }

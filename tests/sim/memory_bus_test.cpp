@@ -13,8 +13,7 @@ namespace {
 
 /// Two threads of a node at memory-bound loops take 1.6 times as long as one.
 PlatformText with_memory_bus() {
-  PlatformText text;
-  text.set("memory-bus.2", "1.6");
+  PlatformText text{{"memory-bus.2", "1.6"}};
   return text;
 }
 
@@ -26,9 +25,7 @@ TestProgram program(Layout layout) {
 }
 
 RunOptions memory_bound(double share) {
-  RunOptions options;
-  options.memory_bound = share;
-  return options;
+  return {.memory_bound = share};
 }
 
 Time computing(const Result& result) {
@@ -66,7 +63,7 @@ TEST_CASE("the compute factor scales only uncontended computing") {
 TEST_CASE("a thread alone on its node is not slowed") {
   const TemporaryFile file(with_memory_bus().text());
   CHECK(computing(run(file.path(), NetworkKind::queue, program({4, 1}), memory_bound(1))) == us(1000));
-  CHECK(computing(run(p3_score(), NetworkKind::queue, program({4, 1}), memory_bound(1))) == us(1000));
+  CHECK(computing(run(program({4, 1}), memory_bound(1))) == us(1000));
 }
 
 TEST_CASE("memory-bound computing leaves faults and barriers unchanged") {
@@ -84,7 +81,7 @@ TEST_CASE("memory-bound computing leaves faults and barriers unchanged") {
 TEST_CASE("without a memory-bound share the memory bus changes nothing") {
   const TemporaryFile file(with_memory_bus().text());
   const Result with = run(file.path(), NetworkKind::queue, program({2, 2}));
-  const Result without = run(p3_score(), NetworkKind::queue, program({2, 2}));
+  const Result without = run(program({2, 2}));
   CHECK(with.whole_makespan == without.whole_makespan);
   CHECK(with.extrapolated == without.extrapolated);
 }
@@ -99,7 +96,7 @@ TEST_CASE("unmeasured thread counts are extrapolated, a missing bus is refused")
   CHECK(three.extrapolated == std::vector<std::string>{"memory-bus"});
   CHECK(run(file.path(), NetworkKind::queue, program({1, 3})).extrapolated.empty());
   CHECK(run(file.path(), NetworkKind::queue, program({1, 2}), memory_bound(1)).extrapolated.empty());
-  CHECK_THROWS_AS(run(p3_score(), NetworkKind::queue, program({1, 2}), memory_bound(0.1)), std::invalid_argument);
+  CHECK_THROWS_AS(run(program({1, 2}), memory_bound(0.1)), std::invalid_argument);
 }
 
 TEST_CASE("a re-run reproduces a millisecond of memory-bound computing") {

@@ -33,14 +33,8 @@ TestProgram meets_often() {
 }
 
 Result run_of(const char* deviation, bool is_noisy, std::uint64_t seed = 1) {
-  PlatformText text;
-  text.set("noise.deviation", deviation);
-  text.set("noise.duration", "5ms");
-  const TemporaryFile file(text.text());
-  RunOptions options;
-  options.is_noisy = is_noisy;
-  options.seed = seed;
-  return run(file.path(), NetworkKind::queue, meets_often(), options);
+  const TemporaryFile file(PlatformText{{"noise.deviation", deviation}, {"noise.duration", "5ms"}}.text());
+  return run(file.path(), NetworkKind::queue, meets_often(), {.is_noisy = is_noisy, .seed = seed});
 }
 
 }  // namespace

@@ -11,9 +11,7 @@ using namespace sdsm::test;
 namespace {
 
 RunOptions by_first_touch() {
-  RunOptions options;
-  options.placement = HeapPlacement::first_touch;
-  return options;
+  return {.placement = HeapPlacement::first_touch};
 }
 
 std::uint64_t faults(const Result& result, std::size_t thread, FaultKind kind) {
@@ -28,7 +26,7 @@ TEST_CASE("first touch: the earliest thread is the home") {
   TestProgram program({2, 1});
   program.barrier(0, first_is_0 ? 2000 : 6000, {writes(1, 255)});
   program.barrier(1, first_is_0 ? 6000 : 2000, {writes(1, 255)});
-  const Result result = run(p3_score(), NetworkKind::queue, program, by_first_touch());
+  const Result result = run(program, by_first_touch());
   const std::size_t home = first_is_0 ? 0 : 1;
   CHECK(faults(result, 1 - home, FaultKind::WUMR) == 1);
   CHECK(faults(result, home, FaultKind::WUMR) == 0);
@@ -36,15 +34,11 @@ TEST_CASE("first touch: the earliest thread is the home") {
 
 TEST_CASE("first touch: a page stays, and a read places it, too") {
   TestProgram program({2, 1});
-  program.barrier(0, 100);
-  program.barrier(1, 100, {reads(0)});
-  program.barrier(0, 100, {writes(0)});
-  program.barrier(1, 100);
-  program.barrier(0, 100, {writes(0)});
-  program.barrier(1, 100, {writes(0)});
-  const Result result = run(p3_score(), NetworkKind::queue, program, by_first_touch());
+  program.barrier_of_all({{100}, {100, {reads(0)}}});
+  program.barrier_of_all({{100, {writes(0)}}, {100}});
+  program.barrier_of_all({{100, {writes(0)}}, {100, {writes(0)}}});
+  const Result result = run(program, by_first_touch());
   CHECK(faults(result, 0, FaultKind::WUMR) == 2);
   CHECK(faults(result, 1, FaultKind::WUMR) == 0);
-  CHECK(faults(result, 1, FaultKind::RUMR) ==
-        faults(run(p3_score(), NetworkKind::queue, program), 1, FaultKind::RUMR) - 1);
+  CHECK(faults(result, 1, FaultKind::RUMR) == faults(run(program), 1, FaultKind::RUMR) - 1);
 }

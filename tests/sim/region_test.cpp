@@ -35,7 +35,7 @@ const Time region = us(8 + 661 + 18.95 + 587 + 2000 + 661);
 }  // namespace
 
 TEST_CASE("times are the region's, with the whole run beside them") {
-  const Result result = run(p3_score(), NetworkKind::queue, timed_region(GENERATE(0U, 3U)));
+  const Result result = run(timed_region(GENERATE(0U, 3U)));
   CHECK(result.makespan == region);
   CHECK(result.whole_makespan == us(1000) + region + us(500));
   const Tally& initial = result.threads[0].region;
@@ -51,9 +51,7 @@ TEST_CASE("times are the region's, with the whole run beside them") {
 }
 
 TEST_CASE("with --region whole a run is measured from end to end") {
-  RunOptions options;
-  options.whole_run = true;
-  const Result result = run(p3_score(), NetworkKind::queue, timed_region(), options);
+  const Result result = run(timed_region(), {.whole_run = true});
   CHECK(result.makespan == result.whole_makespan);
   CHECK(spent(result.threads[0].region, Spent::compute) == us(3500));
 }
@@ -62,7 +60,7 @@ TEST_CASE("with fewer than two clock readings everything is measured") {
   TestProgram program({2, 1});
   program.clock(0, 100);
   program.barrier_of_all(100);
-  const Result result = run(p3_score(), NetworkKind::queue, program);
+  const Result result = run(program);
   CHECK(result.makespan == result.whole_makespan);
 }
 
@@ -87,9 +85,8 @@ TEST_CASE("page states from before the region hold inside") {
   program.interval(1, 0, {reads(2)}, {EventKind::loop_end, 0, 0, 0});
   program.clock(0, 5000);
   program.clock(0, 5000);
-  program.barrier(0, 5000);
-  program.barrier(1, 7000, {reads(2, 200), reads(4, 201)});
-  const Result result = run(p3_score(), NetworkKind::queue, program);
+  program.barrier_of_all({{5000}, {7000, {reads(2, 200), reads(4, 201)}}});
+  const Result result = run(program);
   CHECK(faults(result.threads[1].whole, FaultKind::RUMR) == 3);   // the region's page, page 2, page 4
   CHECK(faults(result.threads[1].region, FaultKind::RUMR) == 1);  // page 4 only
 }

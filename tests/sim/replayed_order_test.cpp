@@ -32,10 +32,7 @@ constexpr std::uint32_t block = 11;
 /// Thread 2 reads page 0, whose home is thread 0, long before thread 3 of the same node.
 TestProgram local_peers_read() {
   TestProgram program({2, 2});
-  program.barrier(0);
-  program.barrier(1);
-  program.barrier(2, 10, {reads(0, 128)});
-  program.barrier(3, 10'000, {reads(0, 128)});
+  program.barrier_of_all({{}, {}, {10, {reads(0, 128)}}, {10'000, {reads(0, 128)}}});
   return program;
 }
 
@@ -65,18 +62,13 @@ std::vector<std::vector<OrderEvent>> order_of_locks(std::uint64_t grant_of_0, st
 }
 
 std::string refusal(const TestProgram& program, const std::vector<std::vector<OrderEvent>>& nodes) {
-  try {
-    (void)run_in_order(program, nodes);
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "no error";
+  return error_text([&] { run_in_order(program, nodes); });
 }
 
 }  // namespace
 
 TEST_CASE("the run's order decides who fetches a page") {
-  const Result free = run(p3_score(), NetworkKind::queue, local_peers_read());
+  const Result free = run(local_peers_read());
   CHECK(faults(free.threads[2].whole, FaultKind::RUMR) == 2);  // page 0, and the region's
   CHECK(faults(free.threads[3].whole, FaultKind::RUMR) == 0);
   const Result same = run_in_order(local_peers_read(), order_of_reads(2, 3));
@@ -98,9 +90,7 @@ TEST_CASE("a lock passes as in the run") {
 
 TEST_CASE("a band keeps the run's order for all drawn costs") {
   // Freely, the lock would go to thread 0 first, as it asks 5 ms before thread 1.
-  PlatformText text;
-  text.set("lock.2x1.standard-error", "5us");
-  const TemporaryFile file(text.text());
+  const TemporaryFile file(PlatformText{{"lock.2x1.standard-error", "5us"}}.text());
   const auto in_order = [] {
     Program finished = both_lock().finished();
     finished.order = trace::Order{{2, 1}, order_of_locks(1, 0)};

@@ -95,6 +95,10 @@ void TestProgram::barrier_of_all(double compute_us) {
   for (std::uint32_t t = 0; t < layout_.processes(); ++t) barrier(t, compute_us);
 }
 
+void TestProgram::barrier_of_all(const std::vector<Work>& by_thread) {
+  for (std::uint32_t t = 0; t < by_thread.size(); ++t) barrier(t, by_thread[t].compute_us, by_thread[t].touches);
+}
+
 sim::Program TestProgram::finished() const {
   sim::Program program;
   program.ended_by = ended_by;
@@ -130,6 +134,10 @@ sim::Result run(const std::filesystem::path& platform, sim::NetworkKind network,
                 const sim::RunOptions& options) {
   return run(
       platform, program.layout(), network, [&] { return program.finished(); }, options);
+}
+
+sim::Result run(const TestProgram& program, const sim::RunOptions& options) {
+  return run(p3_score(), sim::NetworkKind::queue, program, options);
 }
 
 }  // namespace sdsm::test

@@ -30,8 +30,13 @@ class TestProgram {
   /// An ordered region: its turn, from 1, or 0 as in older traces.
   void ordered(std::uint32_t thread, std::uint64_t turn, double before_us, double inside_us);
   void clock(std::uint32_t thread, double compute_us = 0, std::vector<trace::TouchRun> touches = {});
-  /// Adds the same interval for every thread.
+  /// Adds a barrier for every thread, behind the same computing, or behind each thread's own work.
   void barrier_of_all(double compute_us = 0);
+  struct Work {
+    double compute_us = 0;
+    std::vector<trace::TouchRun> touches{};
+  };
+  void barrier_of_all(const std::vector<Work>& by_thread);
 
   Layout layout() const { return layout_; }
   /// Closes the region: joins, then ends all threads.
@@ -55,6 +60,8 @@ sim::Result run(const std::filesystem::path& platform, Layout layout, sim::Netwo
                 const std::function<sim::Program()>& program, const sim::RunOptions& options = {});
 sim::Result run(const std::filesystem::path& platform, sim::NetworkKind network, const TestProgram& program,
                 const sim::RunOptions& options = {});
+/// On p3-score, by queues.
+sim::Result run(const TestProgram& program, const sim::RunOptions& options = {});
 
 inline Time spent(const sim::Tally& tally, Spent item) {
   return tally.time[static_cast<std::size_t>(item)];

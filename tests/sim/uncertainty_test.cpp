@@ -66,24 +66,13 @@ Uncertainty draws_of(const PlatformText& text, const TestProgram& program, std::
                         options, count, {});
 }
 
-std::string refusal(const std::function<void()>& body) {
-  try {
-    body();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
 }  // namespace
 
 TEST_CASE("drawn costs have the platform's means and deviations") {
-  PlatformText text;
-  text.set("fault.RUMR.standard-error", "10us");
-  text.set("lock.4x1.standard-error", "0.5us");
-  text.set("local-part.home-share.standard-error", "0.02");
-  text.set("reference.bandwidth.standard-error", "100kbps");
-  const Platform platform = platform_of(text);
+  const Platform platform = platform_of({{"fault.RUMR.standard-error", "10us"},
+                                         {"lock.4x1.standard-error", "0.5us"},
+                                         {"local-part.home-share.standard-error", "0.02"},
+                                         {"reference.bandwidth.standard-error", "100kbps"}});
   // The mean of 4000 is within 1/63 of a deviation, three times that with room to spare. A deviation is good to 1.1 %.
   const auto check = [&](const std::string& property, double value, double error) {
     CAPTURE(property);
@@ -103,11 +92,9 @@ TEST_CASE("drawn costs have the platform's means and deviations") {
 
 TEST_CASE("costs that were fitted together are drawn together") {
   const double correlation = GENERATE(-1., -0.8, 0., 0.5);
-  PlatformText text;
-  text.set("message.fixed.standard-error", "2us");
-  text.set("message.per-byte.standard-error", "5ns/B");
-  text.set("message.correlation", fmt::format("{}", correlation));
-  const Platform platform = platform_of(text);
+  const Platform platform = platform_of({{"message.fixed.standard-error", "2us"},
+                                         {"message.per-byte.standard-error", "5ns/B"},
+                                         {"message.correlation", fmt::format("{}", correlation)}});
   const Values fixed = drawn(platform, "message.fixed", 4000), per_byte = drawn(platform, "message.per-byte", 4000);
   CHECK(deviation(fixed) == Approx(2e-6).epsilon(0.035));
   CHECK(deviation(per_byte) == Approx(5e-9).epsilon(0.035));
@@ -136,13 +123,11 @@ TEST_CASE("three runs give a further run's costs, as computed by hand") {
 }
 
 TEST_CASE("costs of the same runs keep their covariance") {
-  PlatformText text;
-  text.set("fault.RUMR", "600us");
-  text.set("fault.RUMR.runs", "590us 600us 610us");
-  text.set("fault.RRWR.runs", "24us 25us 29us");
-  text.set("fault.WROL.standard-error", "3us");
-  text.set("lock.4x1.runs", "70us 74us 78us");
-  const Platform platform = platform_of(text);
+  const Platform platform = platform_of({{"fault.RUMR", "600us"},
+                                         {"fault.RUMR.runs", "590us 600us 610us"},
+                                         {"fault.RRWR.runs", "24us 25us 29us"},
+                                         {"fault.WROL.standard-error", "3us"},
+                                         {"lock.4x1.runs", "70us 74us 78us"}});
   const Values fetch = drawn(platform, "fault.RUMR", 4000), read = drawn(platform, "fault.RRWR", 4000);
   const Values lock = drawn(platform, "lock.4x1", 4000), other = drawn(platform, "fault.WROL", 4000);
   // About their values, not about the runs' means; covariances of the runs, 100, 7 and 25, times 4/3.
@@ -159,23 +144,19 @@ TEST_CASE("costs of the same runs keep their covariance") {
 }
 
 TEST_CASE("message.correlation does not apply to costs with runs") {
-  PlatformText text;
-  text.set("message.fixed.standard-error", "2us");
-  text.set("message.per-byte.standard-error", "5ns/B");
-  text.set("message.correlation", "0.9");
-  text.set("message.fixed.runs", "60us 61us 62us");
-  const Platform platform = platform_of(text);
+  const Platform platform = platform_of({{"message.fixed.standard-error", "2us"},
+                                         {"message.per-byte.standard-error", "5ns/B"},
+                                         {"message.correlation", "0.9"},
+                                         {"message.fixed.runs", "60us 61us 62us"}});
   CHECK(deviation(drawn(platform, "message.fixed", 4000)) == Approx(std::sqrt(4. / 3) * 1e-6).epsilon(0.035));
   CHECK(deviation(drawn(platform, "message.per-byte", 4000)) == Approx(5e-9).epsilon(0.035));
 }
 
 TEST_CASE("draws stay possible: times, shares and slowdowns within bounds") {
-  PlatformText text;
-  text.set("fault.WROH.standard-error", "80us");
-  text.set("local-part.home-share.standard-error", "1");
-  text.set("memory-bus.2", "1.01");
-  text.set("memory-bus.2.standard-error", "0.5");
-  const Platform platform = platform_of(text);
+  const Platform platform = platform_of({{"fault.WROH.standard-error", "80us"},
+                                         {"local-part.home-share.standard-error", "1"},
+                                         {"memory-bus.2", "1.01"},
+                                         {"memory-bus.2.standard-error", "0.5"}});
   const Values slowdowns = drawn(platform, "memory-bus.2", 200);
   CHECK(*std::min_element(slowdowns.begin(), slowdowns.end()) == 1);
   const Values faults = drawn(platform, "fault.WROH", 200), shares = drawn(platform, "local-part.home-share", 200);
@@ -185,10 +166,8 @@ TEST_CASE("draws stay possible: times, shares and slowdowns within bounds") {
 }
 
 TEST_CASE("a seed draws the same costs with every standard library") {
-  PlatformText text;
-  text.set("fault.RUMR.standard-error", "10us");
-  text.set("barrier.2x1.standard-error", "20us");
-  const Platform platform = platform_of(text);
+  const Platform platform =
+      platform_of({{"fault.RUMR.standard-error", "10us"}, {"barrier.2x1.standard-error", "20us"}});
   CHECK(drawn(platform, "barrier.2x1", 20, 5) == drawn(platform, "barrier.2x1", 20, 5));
   CHECK(drawn(platform, "barrier.2x1", 20, 5) != drawn(platform, "barrier.2x1", 20, 6));
   // Recorded with libstdc++: they are part of what --seed promises.
@@ -200,10 +179,7 @@ TEST_CASE("a seed draws the same costs with every standard library") {
 
 TEST_CASE("costs below their messages' times are skipped and counted") {
   // A page over the network takes 507.04 us: of faults of 510 us with an error of 5, a quarter cannot be.
-  PlatformText text;
-  text.set("fault.RUMR", "510us");
-  text.set("fault.RUMR.standard-error", "5us");
-  const Platform platform = platform_of(text);
+  const Platform platform = platform_of({{"fault.RUMR", "510us"}, {"fault.RUMR.standard-error", "5us"}});
   CostSampler sampler(platform, 1);
   for (int i = 0; i < 1000; ++i) {
     const Costs costs = sampler.draw();
@@ -215,7 +191,7 @@ TEST_CASE("costs below their messages' times are skipped and counted") {
 
 TEST_CASE("hardly possible costs, or missing errors, are refused") {
   PlatformText text;
-  const std::string none = refusal([&] { CostSampler(platform_of(text), 1); });
+  const std::string none = error_text([&] { CostSampler(platform_of(text), 1); });
   CHECK(contains(none, "no standard error"));
   CHECK(contains(none, "sdsm calibrate"));
   // Eight costs that their messages leave little room below, each with an error far beyond itself: one of 256 sets can
@@ -230,24 +206,17 @@ TEST_CASE("hardly possible costs, or missing errors, are refused") {
     for (int i = 0; i < 100; ++i) sampler.draw();
   };
   CHECK_THROWS_AS(draw_many(), std::invalid_argument);
-  CHECK(contains(refusal(draw_many), "too large"));
+  CHECK(contains(error_text(draw_many), "too large"));
 }
 
 TEST_CASE("each draw takes as long as its costs in a file") {
   const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
   const double jitter = GENERATE(0., 0.2);
-  PlatformText text;
-  text.set("fault.RUMR.standard-error", "10us");
-  text.set("message.fixed.standard-error", "5us");
-  text.set("message.per-byte.standard-error", "10ns/B");
-  text.set("message.correlation", "-0.7");
-  text.set("local-part.home-share.standard-error", "0.1");
-  text.set("reference.bandwidth.standard-error", "2Mbps");
-  text.set("reference.latency.standard-error", "1us");
-  text.set("barrier.2x1.standard-error", "20us");
-  RunOptions options;
-  options.jitter = jitter;
-  options.seed = 7;
+  PlatformText text{{"fault.RUMR.standard-error", "10us"},           {"message.fixed.standard-error", "5us"},
+                    {"message.per-byte.standard-error", "10ns/B"},   {"message.correlation", "-0.7"},
+                    {"local-part.home-share.standard-error", "0.1"}, {"reference.bandwidth.standard-error", "2Mbps"},
+                    {"reference.latency.standard-error", "1us"},     {"barrier.2x1.standard-error", "20us"}};
+  const RunOptions options{.jitter = jitter, .seed = 7};
   const Uncertainty found = draws_of(text, busy_program(), 10, network, options);
   REQUIRE(found.draws.size() == 10);
   const std::vector<std::string> properties{
@@ -275,8 +244,7 @@ TEST_CASE("each draw takes as long as its costs in a file") {
 
 TEST_CASE("the band of barriers is their number times the error") {
   // Only the barrier is uncertain: a makespan is the rest and so many barriers.
-  PlatformText text;
-  text.set("barrier.2x1.standard-error", "20us");
+  PlatformText text{{"barrier.2x1.standard-error", "20us"}};
   TestProgram program({2, 1});
   for (int i = 0; i < 20; ++i) program.barrier_of_all(10);
   const Uncertainty found = draws_of(text, program, 200);
@@ -301,13 +269,11 @@ TEST_CASE("JIAJIA's band comes from its own costs") {
   text.replace(text.find(fault), fault.size(), fault + R"(<prop id="jiajia.fault.RUMR.standard-error" value="9us"/>)");
   const TemporaryFile file(text);
   TestProgram program({2, 1});
-  program.barrier(0);
-  program.barrier(1, 0, {reads(0), reads(2), reads(4)});
+  program.barrier_of_all({{}, {0, {reads(0), reads(2), reads(4)}}});
   program.barrier_of_all();
-  RunOptions options;
-  options.protocol = ProtocolKind::jiajia;
-  const Uncertainty found = simulate_draws(read_platform(file.path()), program.layout(), NetworkKind::queue,
-                                           [&] { return program.finished(); }, options, 30, {});
+  const Uncertainty found =
+      simulate_draws(read_platform(file.path()), program.layout(), NetworkKind::queue,
+                     [&] { return program.finished(); }, {.protocol = ProtocolKind::jiajia}, 30, {});
   Values costs, times;
   for (const Draw& draw : found.draws) {
     costs.push_back(draw.costs[0]);
@@ -324,15 +290,12 @@ TEST_CASE("bands cover the true time as often as they claim") {
   for (int i = 0; i < 5; ++i) program.barrier_of_all(10);
   const TemporaryFile truth(PlatformText().text());
   const Time time = run(truth.path(), NetworkKind::queue, program).makespan;
-  PlatformText off;
-  off.set("barrier.2x1.standard-error", "20us");
+  PlatformText off{{"barrier.2x1.standard-error", "20us"}};
   const Values calibrated = drawn(platform_of(off), "barrier.2x1", 30, 11);
   int covered = 0;
   for (std::size_t i = 0; i < calibrated.size(); ++i) {
     off.set("barrier.2x1", fmt::format("{}s", calibrated[i]));
-    RunOptions options;
-    options.seed = i + 1;
-    const Uncertainty found = draws_of(off, program, 20, NetworkKind::queue, options);
+    const Uncertainty found = draws_of(off, program, 20, NetworkKind::queue, {.seed = i + 1});
     covered += time >= quantile(found, 0.05) && time <= quantile(found, 0.95);
   }
   // 27 of 30, less some as the ends of a band are known from twenty draws only; the deviation of the count is 2.
@@ -352,10 +315,9 @@ TEST_CASE("quantiles interpolate between the two nearest times") {
 }
 
 TEST_CASE("an error of every draw is reported once") {
-  PlatformText text;
-  text.set("fault.RUMR.standard-error", "1us");
+  PlatformText text{{"fault.RUMR.standard-error", "1us"}};
   text.hosts = 1;
-  CHECK(contains(refusal([&] { draws_of(text, busy_program(), 10); }), "has 1 host, but"));
+  CHECK(contains(error_text([&] { draws_of(text, busy_program(), 10); }), "has 1 host, but"));
   TestProgram stuck({2, 1});
   stuck.joins = false;
   stuck.barrier(0, 10);

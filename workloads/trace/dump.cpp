@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "workloads/trace/footer.hpp"
 #include "workloads/trace/words.hpp"
 
 namespace sdsm::trace {
@@ -14,14 +15,6 @@ namespace {
 
 using nlohmann::json;
 using Line = fmt::memory_buffer;
-
-json unseen_json(const std::vector<UnseenCall>& unseen) {
-  json list = json::array();
-  for (const UnseenCall& call : unseen) {
-    list.push_back({{"call", call.call}, {"calls", call.calls}, {"bytes", call.bytes}});
-  }
-  return list;
-}
 
 json header_json(const File& file) {
   const Header& header = file.header();
@@ -124,21 +117,6 @@ void append_interval(Line& line, std::uint32_t thread, const Interval& interval)
   fmt::format_to(std::back_inserter(line), "}}\n");
 }
 
-json totals_json(const Totals& totals) {
-  return {{"intervals", totals.intervals},
-          {"touch_runs", totals.touch_runs},
-          {"page_touches", totals.page_touches},
-          {"compute_ns", totals.compute_ns}};
-}
-
-json events_json(const EventCounts& events) {
-  json counts = json::object();
-  for (unsigned kind = 0; kind < event_kinds; ++kind) {
-    if (events[kind] != 0) counts[std::string(name_of(static_cast<EventKind>(kind)))] = events[kind];
-  }
-  return counts;
-}
-
 }  // namespace
 
 void dump(const File& file, std::ostream& out) {
@@ -164,16 +142,17 @@ json info(const File& file) {
   for (std::uint32_t thread = 0; thread < file.header().threads; ++thread) {
     const Totals totals = file.totals(thread);
     const EventCounts events = file.events(thread);
-    json entry = totals_json(totals);
-    entry["thread"] = thread;
-    entry["events"] = events_json(events);
-    threads.push_back(std::move(entry));
+    threads.push_back(totals_json(totals, events));
+    threads.back()["thread"] = thread;
     sum.intervals += totals.intervals;
     sum.touch_runs += totals.touch_runs;
     sum.page_touches += totals.page_touches;
     sum.compute_ns += totals.compute_ns;
     for (unsigned kind = 0; kind < event_kinds; ++kind) event_sum[kind] += events[kind];
   }
+  json totals = totals_json(sum, event_sum);
+  const json events = std::move(totals["events"]);
+  totals.erase("events");
   json bytes_per_touch = nullptr;
   if (sum.page_touches > 0) {
     bytes_per_touch = static_cast<double>(file.file_bytes()) / static_cast<double>(sum.page_touches);
@@ -181,8 +160,8 @@ json info(const File& file) {
   return {{"header", header_json(file)},
           {"regions", std::move(regions)},
           {"threads", std::move(threads)},
-          {"totals", totals_json(sum)},
-          {"events", events_json(event_sum)},
+          {"totals", std::move(totals)},
+          {"events", events},
           {"file_bytes", file.file_bytes()},
           {"bytes_per_page_touch", std::move(bytes_per_touch)}};
 }

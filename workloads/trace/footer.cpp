@@ -120,14 +120,6 @@ std::vector<Site> sites_from(const json& value) {
   return sites;
 }
 
-json to_json(const std::vector<UnseenCall>& unseen) {
-  json list = json::array();
-  for (const UnseenCall& call : unseen) {
-    list.push_back({{"call", call.call}, {"calls", call.calls}, {"bytes", call.bytes}});
-  }
-  return list;
-}
-
 std::vector<UnseenCall> unseen_from(const json& list) {
   constexpr auto any = std::numeric_limits<std::uint64_t>::max();
   std::vector<UnseenCall> unseen;
@@ -144,7 +136,7 @@ json to_json(const Header& header) {
       {"program", header.program}, {"threads", header.threads},           {"passes", header.passes},
       {"machine", header.machine}, {"sdsm_version", header.sdsm_version}, {"exit_status", header.exit_status}};
   if (!header.sites.empty()) value["sites"] = to_json(header.sites);
-  if (!header.unseen.empty()) value["unseen"] = to_json(header.unseen);
+  if (!header.unseen.empty()) value["unseen"] = unseen_json(header.unseen);
   if (!header.program_sha256.empty()) value["program_sha256"] = header.program_sha256;
   if (header.asked_threads != 0) value["asked_threads"] = header.asked_threads;
   if (header.reads_input) value["reads_input"] = true;
@@ -212,18 +204,6 @@ std::vector<Region> regions_from(const json& list, const Header& header) {
     regions.push_back(std::move(region));
   }
   return regions;
-}
-
-json to_json(const Totals& totals, const EventCounts& events) {
-  json counts = json::object();
-  for (unsigned kind = 0; kind < event_kinds; ++kind) {
-    if (events[kind] != 0) counts[std::string(name_of(static_cast<EventKind>(kind)))] = events[kind];
-  }
-  return {{"intervals", totals.intervals},
-          {"touch_runs", totals.touch_runs},
-          {"page_touches", totals.page_touches},
-          {"compute_ns", totals.compute_ns},
-          {"events", std::move(counts)}};
 }
 
 Totals totals_from(const json& value) {
@@ -318,12 +298,32 @@ json parse(std::string_view text) {
 
 }  // namespace
 
+json unseen_json(const std::vector<UnseenCall>& unseen) {
+  json list = json::array();
+  for (const UnseenCall& call : unseen) {
+    list.push_back({{"call", call.call}, {"calls", call.calls}, {"bytes", call.bytes}});
+  }
+  return list;
+}
+
+json totals_json(const Totals& totals, const EventCounts& events) {
+  json counts = json::object();
+  for (unsigned kind = 0; kind < event_kinds; ++kind) {
+    if (events[kind] != 0) counts[std::string(name_of(static_cast<EventKind>(kind)))] = events[kind];
+  }
+  return {{"intervals", totals.intervals},
+          {"touch_runs", totals.touch_runs},
+          {"page_touches", totals.page_touches},
+          {"compute_ns", totals.compute_ns},
+          {"events", std::move(counts)}};
+}
+
 std::string to_json_text(const Footer& footer) {
   json regions = json::array();
   for (const Region& region : footer.regions) regions.push_back(to_json(region));
   json threads = json::array();
   for (std::size_t i = 0; i < footer.totals.size(); ++i) {
-    threads.push_back(to_json(footer.totals[i], footer.events[i]));
+    threads.push_back(totals_json(footer.totals[i], footer.events[i]));
   }
   const json document = {{"format", format_version},        {"page_bytes", page_bytes},
                          {"word_bytes", word_bytes},        {"header", to_json(footer.header)},

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,10 @@ struct Footer {
   std::vector<EventCounts> events;  ///< by thread
   std::vector<BlockEntry> blocks;   ///< in the order of the file
 };
+
+/// The same parts of a footer and of what `sdsm trace info` prints.
+nlohmann::json unseen_json(const std::vector<UnseenCall>& unseen);
+nlohmann::json totals_json(const Totals& totals, const EventCounts& events);
 
 /// Writes the footer's JSON text, in format_version. Bytes of names that are not UTF-8 become U+FFFD.
 std::string to_json_text(const Footer& footer);

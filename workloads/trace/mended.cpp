@@ -186,33 +186,24 @@ bool is_of_whole_team(const Event& event) {
 /// Pages that each thread touched between two barriers.
 class Accesses {
  public:
-  struct Access {
-    /// A thread that writes a page may read it, too: a trace lacks reads after a thread's own write.
-    bool writes = false;
-  };
-  using OfThread = std::unordered_map<std::uint64_t, Access>;
+  /// Whether it writes the page. A thread that does may read it, too: a trace lacks reads after a thread's own write.
+  using OfThread = std::unordered_map<std::uint64_t, bool>;
 
   bool meet(std::uint32_t thread, const OfThread& later) const {
-    return std::any_of(later.begin(), later.end(),
-                       [&](const auto& one) { return meets(thread, one.first, one.second); });
+    return std::ranges::any_of(later, [&](const auto& one) {
+      const auto before = pages_.find(one.first);
+      return before != pages_.end() && std::ranges::any_of(before->second, [&](const auto& earlier) {
+               return earlier.first != thread && (one.second || earlier.second);
+             });
+    });
   }
   void add(std::uint32_t thread, const OfThread& more) {
-    for (const auto& [page, access] : more) pages_[page].emplace_back(thread, access);
+    for (const auto& [page, writes] : more) pages_[page].emplace_back(thread, writes);
   }
   void clear() { pages_.clear(); }
 
  private:
-  bool meets(std::uint32_t thread, std::uint64_t page, const Access& later) const {
-    const auto before = pages_.find(page);
-    if (before == pages_.end()) return false;
-    return std::any_of(before->second.begin(), before->second.end(), [&](const auto& one) {
-      const auto& [other, access] = one;
-      if (other == thread) return false;
-      return later.writes || access.writes;
-    });
-  }
-
-  std::unordered_map<std::uint64_t, std::vector<std::pair<std::uint32_t, Access>>> pages_;
+  std::unordered_map<std::uint64_t, std::vector<std::pair<std::uint32_t, bool>>> pages_;
 };
 
 /// Reads one thread's part of the trace, a phase between barriers at a time.
@@ -247,13 +238,12 @@ class Member {
       }
       for (std::uint64_t i = 0; i < run.pages; ++i) {
         // Pages have 40 bits and regions 20 (limits.hpp).
-        Accesses::Access& access = accesses_[std::uint64_t{index_of(run.region)} << 40 | (run.first + i)];
-        access.writes |= run.access == Access::write;
+        accesses_[std::uint64_t{index_of(run.region)} << 40 | (run.first + i)] |= run.access == Access::write;
       }
     }
     // Atomic operations are not among the touches.
     if (interval.end.kind == EventKind::atomic) {
-      accesses_[std::uint64_t{interval.end.object} << 40 | interval.end.value / page_bytes].writes = true;
+      accesses_[std::uint64_t{interval.end.object} << 40 | interval.end.value / page_bytes] = true;
     }
   }
 

@@ -124,16 +124,9 @@ class OrderReader {
 }  // namespace
 
 std::string_view name_of(OrderKind kind) {
-  switch (kind) {
-    case OrderKind::read: return "read";
-    case OrderKind::write: return "write";
-    case OrderKind::barrier: return "barrier";
-    case OrderKind::ask: return "ask";
-    case OrderKind::take: return "take";
-    case OrderKind::drop: return "drop";
-    case OrderKind::give: return "give";
-  }
-  return "?";
+  static constexpr std::array<std::string_view, order_kinds> names{"read", "write", "barrier", "ask",
+                                                                   "take", "drop",  "give"};
+  return name_in(names, kind);
 }
 
 std::string order_text(const Order& order) {

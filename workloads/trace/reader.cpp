@@ -12,6 +12,7 @@
 #include <system_error>
 #include <utility>
 
+#include "commands/descriptor.hpp"
 #include "workloads/trace/content_error.hpp"
 #include "workloads/trace/file_layout.hpp"
 #include "workloads/trace/footer.hpp"
@@ -26,10 +27,6 @@ namespace {
 /// compared with the content's afterwards.
 constexpr std::size_t padding_bytes = 64;
 static_assert(padding_bytes >= max_run_bytes && padding_bytes >= max_piece_head_bytes);
-
-struct DecompressorDeleter {
-  void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
-};
 
 /// Appends to an interval's lines or sites; an equal value lengthens the last run. Throws ContentError if there are too
 /// many.
@@ -48,7 +45,8 @@ void append_pages(std::vector<Run>& runs, const Run& run) {
 /// Decompresses one frame that fills `raw` exactly. Throws ContentError.
 void decompress(std::span<const std::uint8_t> stored, std::span<std::uint8_t> raw) {
   // Each reading thread has one, not each cursor: a context is larger than a block.
-  static thread_local const std::unique_ptr<ZSTD_DCtx, DecompressorDeleter> context(ZSTD_createDCtx());
+  static thread_local const std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> context(ZSTD_createDCtx(),
+                                                                                         &ZSTD_freeDCtx);
   if (!context) throw std::bad_alloc();
   const std::size_t size = ZSTD_decompressDCtx(context.get(), raw.data(), raw.size(), stored.data(), stored.size());
   if (ZSTD_isError(size) != 0) throw ContentError(fmt::format("damaged: {}", ZSTD_getErrorName(size)));
@@ -58,32 +56,24 @@ void decompress(std::span<const std::uint8_t> stored, std::span<std::uint8_t> ra
 /// An open file that any thread may read at any place.
 class InputFile {
  public:
-  explicit InputFile(std::filesystem::path path) : path_(std::move(path)) {
-    // Without blocking: a named pipe would wait for a writer for ever.
-    descriptor_ = open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (descriptor_ < 0) fail(errno);
+  explicit InputFile(std::filesystem::path path)
+      : path_(std::move(path)),
+        // Without blocking: a named pipe would wait for a writer for ever.
+        descriptor_(open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
     struct stat status {};
-    if (fstat(descriptor_, &status) != 0) {
-      const int error = errno;
-      close(descriptor_);
-      fail(error);
-    }
+    if (descriptor_.get() < 0 || fstat(descriptor_.get(), &status) != 0) fail(errno);
     if (!S_ISREG(status.st_mode)) {
-      close(descriptor_);
       throw FormatError(fmt::format("{}: not a regular file, so not a trace", path_.string()));
     }
     size_ = static_cast<std::uint64_t>(status.st_size);
   }
-  InputFile(const InputFile&) = delete;
-  InputFile& operator=(const InputFile&) = delete;
-  ~InputFile() { close(descriptor_); }
 
   std::uint64_t size() const { return size_; }
   const std::filesystem::path& path() const { return path_; }
 
   void read(std::uint64_t offset, std::span<std::uint8_t> bytes) const {
     while (!bytes.empty()) {
-      const ssize_t count = pread(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+      const ssize_t count = pread(descriptor_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
       if (count < 0 && errno == EINTR) continue;
       if (count < 0) fail(errno);
       if (count == 0) throw damaged(offset, "the file was cut short while it was read");
@@ -102,7 +92,7 @@ class InputFile {
   }
 
   std::filesystem::path path_;
-  int descriptor_ = -1;
+  commands::Descriptor descriptor_;
   std::uint64_t size_ = 0;
 };
 

@@ -1,109 +1,61 @@
 #include "workloads/trace/trace.hpp"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 
 namespace sdsm::trace {
 
+namespace {
+
+// By number.
+constexpr std::array<std::string_view, event_kinds> event_names{
+    "fork",       "team_begin", "join",     "barrier", "acquire", "release", "single", "copyprivate",
+    "loop_begin", "chunk",      "loop_end", "flush",   "task",    "clock",   "end",    "post",
+    "wait",       "atomic",     "fence",    "take",    "give",    "meet",    "spin"};
+constexpr std::array<std::string_view, 5> lock_names{"lock", "nest_lock", "critical", "atomic", "ordered"};
+constexpr std::array<std::string_view, 6> object_names{
+    "given_semaphore", "given_read_write_lock", "condition", "semaphore", "reader", "writer"};
+constexpr std::array<std::string_view, 4> schedule_names{"static", "dynamic", "guided", "sections"};
+constexpr std::array<std::string_view, 13> clock_names{"omp_get_wtime",
+                                                       "clock_gettime",
+                                                       "gettimeofday",
+                                                       "timespec_get",
+                                                       "time",
+                                                       "clock",
+                                                       "std::chrono::system_clock",
+                                                       "std::chrono::steady_clock",
+                                                       "system_clock",
+                                                       "cpu_time",
+                                                       "date_and_time",
+                                                       "times",
+                                                       "getrusage"};
+constexpr std::array<std::string_view, 2> access_names{"read", "write"};
+constexpr std::array<std::string_view, 6> region_names{"globals",    "mapped",        "heap_block",
+                                                       "small_heap", "initial_stack", "thread_stack"};
+
+}  // namespace
+
 std::string_view name_of(EventKind kind) {
-  switch (kind) {
-    case EventKind::fork: return "fork";
-    case EventKind::team_begin: return "team_begin";
-    case EventKind::join: return "join";
-    case EventKind::barrier: return "barrier";
-    case EventKind::acquire: return "acquire";
-    case EventKind::release: return "release";
-    case EventKind::single: return "single";
-    case EventKind::copyprivate: return "copyprivate";
-    case EventKind::loop_begin: return "loop_begin";
-    case EventKind::chunk: return "chunk";
-    case EventKind::loop_end: return "loop_end";
-    case EventKind::flush: return "flush";
-    case EventKind::task: return "task";
-    case EventKind::clock: return "clock";
-    case EventKind::end: return "end";
-    case EventKind::post: return "post";
-    case EventKind::wait: return "wait";
-    case EventKind::atomic: return "atomic";
-    case EventKind::fence: return "fence";
-    case EventKind::take: return "take";
-    case EventKind::give: return "give";
-    case EventKind::meet: return "meet";
-    case EventKind::spin: return "spin";
-  }
-  return "?";
+  return name_in(event_names, kind);
 }
-
 std::string_view name_of(LockClass lock_class) {
-  switch (lock_class) {
-    case LockClass::lock: return "lock";
-    case LockClass::nest_lock: return "nest_lock";
-    case LockClass::critical: return "critical";
-    case LockClass::atomic: return "atomic";
-    case LockClass::ordered: return "ordered";
-  }
-  return "?";
+  return name_in(lock_names, lock_class);
 }
-
 std::string_view name_of(ObjectClass object_class) {
-  switch (object_class) {
-    case ObjectClass::given_semaphore: return "given_semaphore";
-    case ObjectClass::given_read_write_lock: return "given_read_write_lock";
-    case ObjectClass::condition: return "condition";
-    case ObjectClass::semaphore: return "semaphore";
-    case ObjectClass::reader: return "reader";
-    case ObjectClass::writer: return "writer";
-  }
-  return "?";
+  return name_in(object_names, object_class);
 }
-
 std::string_view name_of(Schedule schedule) {
-  switch (schedule) {
-    case Schedule::static_: return "static";
-    case Schedule::dynamic: return "dynamic";
-    case Schedule::guided: return "guided";
-    case Schedule::sections: return "sections";
-  }
-  return "?";
+  return name_in(schedule_names, schedule);
 }
-
 std::string_view name_of(ClockSource source) {
-  switch (source) {
-    case ClockSource::omp_get_wtime: return "omp_get_wtime";
-    case ClockSource::clock_gettime: return "clock_gettime";
-    case ClockSource::gettimeofday: return "gettimeofday";
-    case ClockSource::timespec_get: return "timespec_get";
-    case ClockSource::time: return "time";
-    case ClockSource::clock: return "clock";
-    case ClockSource::system_clock: return "std::chrono::system_clock";
-    case ClockSource::steady_clock: return "std::chrono::steady_clock";
-    case ClockSource::fortran_system_clock: return "system_clock";
-    case ClockSource::fortran_cpu_time: return "cpu_time";
-    case ClockSource::fortran_date_and_time: return "date_and_time";
-    case ClockSource::times: return "times";
-    case ClockSource::getrusage: return "getrusage";
-  }
-  return "?";
+  return name_in(clock_names, source);
 }
-
 std::string_view name_of(Access access) {
-  switch (access) {
-    case Access::read: return "read";
-    case Access::write: return "write";
-  }
-  return "?";
+  return name_in(access_names, access);
 }
-
 std::string_view name_of(RegionKind kind) {
-  switch (kind) {
-    case RegionKind::globals: return "globals";
-    case RegionKind::mapped: return "mapped";
-    case RegionKind::heap_block: return "heap_block";
-    case RegionKind::small_heap: return "small_heap";
-    case RegionKind::initial_stack: return "initial_stack";
-    case RegionKind::thread_stack: return "thread_stack";
-  }
-  return "?";
+  return name_in(region_names, kind);
 }
 
 std::string unpredicted_clocks(const Header& header) {

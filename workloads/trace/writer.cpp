@@ -14,6 +14,7 @@
 #include <system_error>
 #include <utility>
 
+#include "commands/descriptor.hpp"
 #include "commands/output.hpp"
 #include "workloads/trace/content_error.hpp"
 #include "workloads/trace/file_layout.hpp"
@@ -66,10 +67,6 @@ void for_each_merged(const std::vector<TouchRun>& touches, Visit&& visit) {
   visit(run);
 }
 
-struct CompressorDeleter {
-  void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
-};
-
 /// The .part file: created, appended to, then renamed or removed.
 class OutputFile {
  public:
@@ -79,29 +76,19 @@ class OutputFile {
     // The trace replaces the file of that name, which must not be a device.
     if (!commands::is_replaced(path_))
       fail_with(ENOTSUP, path_, "this is no regular file, and a trace needs one of its own");
-    descriptor_ = open(part_path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-    if (descriptor_ < 0) fail_with(errno, part_path_, "cannot create the trace");
-    try {
-      claim();
-    } catch (...) {
-      close(descriptor_);
-      throw;
-    }
+    descriptor_.reset(open(part_path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
+    if (descriptor_.get() < 0) fail_with(errno, part_path_, "cannot create the trace");
+    claim();
   }
-  OutputFile(const OutputFile&) = delete;
-  OutputFile& operator=(const OutputFile&) = delete;
+  OutputFile& operator=(OutputFile&&) = delete;
   ~OutputFile() {
-    if (descriptor_ >= 0) close(descriptor_);
     if (!keep_part_) unlink(part_path_.c_str());
   }
 
   void write(std::span<const std::uint8_t> bytes) {
     written_ += bytes.size();
-    while (!bytes.empty()) {
-      const ssize_t count = ::write(descriptor_, bytes.data(), bytes.size());
-      if (count < 0 && errno == EINTR) continue;
-      if (count < 0) fail_with(errno, part_path_, "cannot write the trace");
-      bytes = bytes.subspan(static_cast<std::size_t>(count));
+    if (!commands::write_all(descriptor_.get(), {reinterpret_cast<const char*>(bytes.data()), bytes.size()})) {
+      fail_with(errno, part_path_, "cannot write the trace");
     }
   }
 
@@ -109,7 +96,7 @@ class OutputFile {
 
   void publish() {
     // Some file systems report a full disk only here.
-    if (close(std::exchange(descriptor_, -1)) != 0) fail_with(errno, part_path_, "cannot write the trace");
+    if (close(descriptor_.release()) != 0) fail_with(errno, part_path_, "cannot write the trace");
     keep_part_ = true;
     if (rename(part_path_.c_str(), path_.c_str()) != 0) {
       fail_with(errno, path_, fmt::format("the trace is complete in '{}' but cannot be renamed", part_path_.string()));
@@ -124,22 +111,22 @@ class OutputFile {
   /// Refuses the second of two runs that write one file, as their blocks would mix. The file is emptied only once it is
   /// locked, and only if it is still the one under this name.
   void claim() {
-    if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    if (flock(descriptor_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
       fail_with(EBUSY, part_path_, "another run is writing this trace");
     }
     struct stat opened {};
     struct stat named {};
-    if (fstat(descriptor_, &opened) != 0) fail_with(errno, part_path_, "cannot create the trace");
+    if (fstat(descriptor_.get(), &opened) != 0) fail_with(errno, part_path_, "cannot create the trace");
     if (stat(part_path_.c_str(), &named) != 0 || opened.st_ino != named.st_ino || opened.st_dev != named.st_dev) {
       fail_with(EBUSY, part_path_, "another run was writing this trace");
     }
     if (!S_ISREG(opened.st_mode)) fail_with(EINVAL, part_path_, "the trace needs a regular file");
-    if (ftruncate(descriptor_, 0) != 0) fail_with(errno, part_path_, "cannot create the trace");
+    if (ftruncate(descriptor_.get(), 0) != 0) fail_with(errno, part_path_, "cannot create the trace");
   }
 
   std::filesystem::path path_;
   std::filesystem::path part_path_;
-  int descriptor_ = -1;
+  commands::Descriptor descriptor_;
   bool keep_part_ = false;
   std::uint64_t written_ = 0;
 };
@@ -185,7 +172,7 @@ struct ThreadState {
 
 struct Writer::Impl {
   Impl(const std::filesystem::path& path, std::uint32_t thread_count)
-      : file(path), compressor(ZSTD_createCCtx()), threads(thread_count) {
+      : file(path), compressor(ZSTD_createCCtx(), &ZSTD_freeCCtx), threads(thread_count) {
     if (!compressor) throw std::bad_alloc();
     ZSTD_CCtx_setParameter(compressor.get(), ZSTD_c_compressionLevel, compression_level);
     ZSTD_CCtx_setParameter(compressor.get(), ZSTD_c_checksumFlag, 1);
@@ -210,7 +197,7 @@ struct Writer::Impl {
   void write_footer(const Header& header, const std::vector<Region>& regions);
 
   OutputFile file;
-  std::unique_ptr<ZSTD_CCtx, CompressorDeleter> compressor;
+  std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> compressor;
   std::vector<ThreadState> threads;
   std::vector<BlockEntry> blocks;
   std::vector<std::uint64_t> region_pages;  ///< for each region the end of its highest run or atomic operation so far

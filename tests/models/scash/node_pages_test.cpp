@@ -1,6 +1,8 @@
 #include "models/scash/node_pages.hpp"
 
+#include <initializer_list>
 #include <random>
+#include <sstream>
 
 #include "tests/catch.hpp"
 
@@ -60,38 +62,49 @@ class Node {
 constexpr PageId page_of_0{RegionId{0}, 5};
 constexpr PageId page_of_1{RegionId{1}, 5};
 
+/// All nodes of `notices` come to a barrier.
+void barrier_of(WriteNotices& notices, std::initializer_list<Node*> nodes) {
+  for (Node* const node : nodes) node->barrier();
+  notices.publish();
+}
+
 }  // namespace
 
-TEST_CASE("WROH: an owner's first write of a home page per barrier") {
-  Node node(0, 1);
-  CHECK(node.touch(0, page_of_0, to_read) == std::nullopt);
-  CHECK(node.touch(0, page_of_0, to_write) == WROH);
-  CHECK(node.touch(0, page_of_0, to_write) == std::nullopt);
-  node.barrier();
-  CHECK(node.touch(0, page_of_0, to_read) == std::nullopt);
-  CHECK(node.touch(0, page_of_0, to_write) == WROH);
-}
-
-TEST_CASE("RUMR: a read of a remote page, again after every barrier") {
-  Node node(1, 1);
-  CHECK(node.touch(1, page_of_0, to_read) == RUMR);
-  CHECK(node.touch(1, page_of_0, to_read) == std::nullopt);
-  node.barrier();
-  CHECK(node.touch(1, page_of_0, to_read) == RUMR);
-}
-
-TEST_CASE("WUMR: a write of a page that is elsewhere, then nothing traps") {
-  Node node(1, 1);
-  CHECK(node.touch(1, page_of_0, to_write) == WUMR);
-  CHECK(node.touch(1, page_of_0, to_read) == std::nullopt);
-  CHECK(node.touch(1, page_of_0, to_write) == std::nullopt);
-}
-
-TEST_CASE("WROR: a write of a page that was read before") {
-  Node node(1, 1);
-  CHECK(node.touch(1, page_of_0, to_read) == RUMR);
-  CHECK(node.touch(1, page_of_0, to_write) == WROR);
-  CHECK(node.touch(1, page_of_0, to_write) == std::nullopt);
+TEST_CASE("each fault kind occurs where its sentence says, and nowhere else") {
+  struct Case {
+    std::uint32_t first, processes;
+    /// "2w WUMR": process 2 writes page 5 of process 0, and traps; "2w -": it does not. "|": a barrier.
+    std::string touches;
+    std::size_t twins;
+  };
+  const Case one = GENERATE(values<Case>({
+      // Processes 0 and 1, of which 0 has the page at home. The owner's first write per barrier.
+      {0, 1, "0r - 0w WROH 0w - | 0r - 0w WROH", 0},
+      {0, 2, "1r - 1w WROL 1w -", 1},
+      {0, 2, "1w WROL 0r - 0w WRWH 0w -", 1},
+      {0, 2, "0w WROH 1w WRWL 1w -", 0},
+      // A page that is elsewhere: fetched again after every barrier; written at once, and after a read.
+      {1, 1, "1r RUMR 1r - | 1r RUMR", 0},
+      {1, 1, "1w WUMR 1r - 1w -", 1},
+      {1, 1, "1r RUMR 1w WROR 1w -", 1},
+      // One that another process of the node has made writable, or has fetched; who fetched it may still only read.
+      {2, 3, "2w WUMR 3w WRWR 4r RRWR 4r - 4w WRWR 4w -", 1},
+      {2, 2, "2r RUMR 3r RROR 3r - 3w WROR 2r - 2w WRWR", 1},
+      {2, 2, "2r RUMR 3w WROR", 1},
+  }));
+  CAPTURE(one.touches);
+  Node node(one.first, one.processes);
+  std::istringstream words(one.touches);
+  for (std::string touch, fault; words >> touch;) {
+    if (touch == "|") {
+      node.barrier();
+      continue;
+    }
+    words >> fault;
+    const auto found = node.touch(touch[0] - '0', page_of_0, touch[1] == 'w' ? to_write : to_read);
+    CHECK((found ? rule_of(*found).name : "-") == fault);
+  }
+  CHECK(node.pages().twinned_pages() == one.twins);
 }
 
 TEST_CASE("with one process per node only WROH, WROR, WUMR and RUMR occur") {
@@ -105,58 +118,6 @@ TEST_CASE("with one process per node only WROH, WROR, WUMR and RUMR occur") {
       }
     }
   }
-}
-
-TEST_CASE("WROL: a write of a page of the node's other process") {
-  Node node(0, 2);
-  CHECK(node.touch(1, page_of_0, to_read) == std::nullopt);
-  CHECK(node.touch(1, page_of_0, to_write) == WROL);
-  CHECK(node.touch(1, page_of_0, to_write) == std::nullopt);
-  CHECK(node.pages().twinned_pages() == 1);
-}
-
-TEST_CASE("WRWH: the owner writes a home page made writable on its node") {
-  Node node(0, 2);
-  CHECK(node.touch(1, page_of_0, to_write) == WROL);
-  CHECK(node.touch(0, page_of_0, to_read) == std::nullopt);
-  CHECK(node.touch(0, page_of_0, to_write) == WRWH);
-  CHECK(node.touch(0, page_of_0, to_write) == std::nullopt);
-}
-
-TEST_CASE("WRWL: a write of a local page that its owner made writable") {
-  Node node(0, 2);
-  CHECK(node.touch(0, page_of_0, to_write) == WROH);
-  CHECK(node.touch(1, page_of_0, to_write) == WRWL);
-  CHECK(node.touch(1, page_of_0, to_write) == std::nullopt);
-  CHECK(node.pages().twinned_pages() == 0);
-}
-
-TEST_CASE("WRWR, RRWR: a remote page that is writable on the node") {
-  Node node(2, 3);
-  CHECK(node.touch(2, page_of_0, to_write) == WUMR);
-  CHECK(node.touch(3, page_of_0, to_write) == WRWR);
-  CHECK(node.touch(4, page_of_0, to_read) == RRWR);
-  CHECK(node.pages().twinned_pages() == 1);
-  CHECK(node.touch(4, page_of_0, to_read) == std::nullopt);
-  CHECK(node.touch(4, page_of_0, to_write) == WRWR);
-  CHECK(node.touch(4, page_of_0, to_write) == std::nullopt);
-}
-
-TEST_CASE("RROR: a read of a page that the node has fetched") {
-  Node node(2, 2);
-  CHECK(node.touch(2, page_of_0, to_read) == RUMR);
-  CHECK(node.touch(3, page_of_0, to_read) == RROR);
-  CHECK(node.touch(3, page_of_0, to_read) == std::nullopt);
-  CHECK(node.touch(3, page_of_0, to_write) == WROR);
-  // The local peer that fetched may still only read.
-  CHECK(node.touch(2, page_of_0, to_read) == std::nullopt);
-  CHECK(node.touch(2, page_of_0, to_write) == WRWR);
-}
-
-TEST_CASE("WROR by a process that did not fetch the page itself") {
-  Node node(2, 2);
-  CHECK(node.touch(2, page_of_0, to_read) == RUMR);
-  CHECK(node.touch(3, page_of_0, to_write) == WROR);
 }
 
 TEST_CASE("a process's protection is never wider than its node's state") {
@@ -191,12 +152,9 @@ TEST_CASE("a barrier sends a diff for each page twinned and changed") {
 TEST_CASE("diffs leave in the order in which their pages were twinned") {
   Node node(1, 1);
   for (const std::uint64_t index : {9, 2, 700, 4}) node.store(1, {RegionId{0}, index});
-  const auto diffs = node.flush(1, Sync::barrier);
-  REQUIRE(diffs.size() == 4);
-  CHECK(diffs[0].page.index == 9);
-  CHECK(diffs[1].page.index == 2);
-  CHECK(diffs[2].page.index == 700);
-  CHECK(diffs[3].page.index == 4);
+  std::vector<std::uint64_t> order;
+  for (const Twinned& diff : node.flush(1, Sync::barrier)) order.push_back(diff.page.index);
+  CHECK(order == std::vector<std::uint64_t>{9, 2, 700, 4});
 }
 
 TEST_CASE("a barrier drops every copy, clean or dirty, changed or not") {
@@ -255,13 +213,11 @@ TEST_CASE("copies that survive a barrier are protected again where written") {
   node.store(1, copy(7));
   node.store(1, copy(9));
   notices.add(copy(3), NodeId{0});
-  node.barrier();
-  notices.publish();
+  barrier_of(notices, {&node});
   CHECK(node.pages().take_further_runs(ProcessId{1}) == 2);  // 3 goes; 7 and 9 become read-only
   notices.add(copy(5), NodeId{0});
   notices.add(copy(7), NodeId{0});
-  node.barrier();
-  notices.publish();
+  barrier_of(notices, {&node});
   CHECK(node.pages().take_further_runs(ProcessId{1}) == 1);  // 5 and 7 go
 }
 
@@ -343,9 +299,7 @@ TEST_CASE("changed pages only: gang's writes are noticed at the next full barrie
   home.pages().drop(Sync::gang);
   reader.touch(1, page_of_0, to_read);
   home.store(0, page_of_0);  // writable still: it does not trap
-  home.barrier();
-  reader.barrier();
-  notices.publish();
+  barrier_of(notices, {&home, &reader});
   CHECK(reader.touch(1, page_of_0, to_read) == RUMR);
 }
 
@@ -449,9 +403,7 @@ TEST_CASE("changed pages only: an unshared copy survives the barrier clean") {
   reader.touch(2, changed, to_read);
   reader.store(2, own);
   writer.store(1, changed);
-  writer.barrier();
-  reader.barrier();
-  notices.publish();
+  barrier_of(notices, {&writer, &reader});
   CHECK(reader.touch(2, quiet, to_read) == std::nullopt);
   CHECK(reader.touch(2, changed, to_read) == RUMR);
   // The reader's own change made no notice for itself; the copy is clean and the next write twins anew.
@@ -478,14 +430,10 @@ TEST_CASE("changed pages only: the owner's writes drop copies elsewhere, too") {
   Node owner(0, 1, &notices), reader(1, 1, &notices);
   reader.touch(1, page_of_0, to_read);
   CHECK(owner.store(0, page_of_0) == WROH);
-  owner.barrier();
-  reader.barrier();
-  notices.publish();
+  barrier_of(notices, {&owner, &reader});
   CHECK(reader.touch(1, page_of_0, to_read) == RUMR);
   // In the next interval the owner does not write it.
-  owner.barrier();
-  reader.barrier();
-  notices.publish();
+  barrier_of(notices, {&owner, &reader});
   CHECK(reader.touch(1, page_of_0, to_read) == std::nullopt);
 }
 
@@ -494,9 +442,7 @@ TEST_CASE("changed pages only: writing the same bytes is no change") {
   Node writer(1, 1, &notices), reader(2, 1, &notices);
   reader.touch(2, page_of_0, to_read);
   writer.touch(1, page_of_0, to_write);
-  writer.barrier();
-  reader.barrier();
-  notices.publish();
+  barrier_of(notices, {&writer, &reader});
   CHECK(reader.touch(2, page_of_0, to_read) == std::nullopt);
 }
 
@@ -505,9 +451,7 @@ TEST_CASE("changed pages only: two writers of a page lose both copies") {
   Node first(1, 1, &notices), second(2, 1, &notices);
   first.store(1, page_of_0);
   second.store(2, page_of_0);
-  first.barrier();
-  second.barrier();
-  notices.publish();
+  barrier_of(notices, {&first, &second});
   CHECK(first.touch(1, page_of_0, to_read) == RUMR);
   CHECK(second.touch(2, page_of_0, to_read) == RUMR);
 }
@@ -515,11 +459,7 @@ TEST_CASE("changed pages only: two writers of a page lose both copies") {
 TEST_CASE("changed pages only: a notice waits until the reader has a copy") {
   WriteNotices notices;
   Node writer(1, 1, &notices), reader(2, 1, &notices);
-  const auto barrier = [&] {
-    writer.barrier();
-    reader.barrier();
-    notices.publish();
-  };
+  const auto barrier = [&] { barrier_of(notices, {&writer, &reader}); };
   writer.store(1, page_of_0);
   barrier();
   CHECK(reader.touch(2, page_of_0, to_read) == RUMR);  // fetched after the change
@@ -538,16 +478,11 @@ TEST_CASE("changed pages only: a missed barrier costs all copies at the next") {
   away.touch(2, quiet, to_read);
   there.touch(3, quiet, to_read);
   notices.add(page_of_0, NodeId{0});
-  there.barrier();
-  notices.publish();
-  away.barrier();
-  there.barrier();
-  notices.publish();
+  barrier_of(notices, {&there});
+  barrier_of(notices, {&away, &there});
   CHECK(away.touch(2, quiet, to_read) == RUMR);
   CHECK(there.touch(3, quiet, to_read) == std::nullopt);
-  away.barrier();
-  there.barrier();
-  notices.publish();
+  barrier_of(notices, {&away, &there});
   CHECK(away.touch(2, quiet, to_read) == std::nullopt);
 }
 
@@ -559,8 +494,7 @@ TEST_CASE("changed pages only: without notices copies live until the next barrie
     CHECK(reader.touch(2, page_of_0, to_read) == RUMR);
     CHECK(reader.touch(2, page_of_0, to_read) == std::nullopt);
     CHECK((reader.touch(2, page_of_1, to_read) == RUMR) == (barrier == 0));
-    reader.barrier();
-    notices.publish();
+    barrier_of(notices, {&reader});
   }
 }
 
@@ -597,9 +531,7 @@ TEST_CASE("changed pages only: processes of a node lose a dropped copy together"
   pair.touch(2, page_of_0, to_read);
   pair.touch(3, page_of_0, to_write);
   writer.store(1, page_of_0);
-  writer.barrier();
-  pair.barrier();
-  notices.publish();
+  barrier_of(notices, {&writer, &pair});
   CHECK(pair.touch(3, page_of_0, to_read) == RUMR);
   CHECK(pair.protection(2, page_of_0) == unmapped);
   CHECK(pair.touch(2, page_of_0, to_read) == RROR);
@@ -708,11 +640,9 @@ TEST_CASE("write notices invalidate prefetched pages as fetched ones") {
   WriteNotices notices;
   Node node(1, 1, &notices);
   CHECK(node.pages().prefetch(ProcessId{1}, page_of_0));
-  node.barrier();
-  notices.publish();
+  barrier_of(notices, {&node});
   CHECK(node.touch(1, page_of_0, to_read) == std::nullopt);
   notices.add(page_of_0, NodeId{0});
-  node.barrier();
-  notices.publish();
+  barrier_of(notices, {&node});
   CHECK(node.touch(1, page_of_0, to_read) == RUMR);
 }

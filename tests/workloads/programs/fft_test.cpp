@@ -141,40 +141,9 @@ TEST_CASE("a team cut by the thread limit counts its actual size") {
   CHECK(fft("--points 64", "OMP_NUM_THREADS=8 OMP_THREAD_LIMIT=3").status == 2);
 }
 
-TEST_CASE("a wrong transform fails the check") {
-  // Under this run-time no parallel region runs, so the result is the input.
-  const Outcome outcome = fft("--points 64 --impl 4", preload("broken_runtime"));
-  CHECK(outcome.status == 1);
-  CHECK(outcome.errors.rfind("fft: check failed: differs from the input, transformed back by ", 0) == 0);
-  CHECK(is_one_line(outcome.errors));
-}
-
 TEST_CASE("only implementations 3 and 4 ask for block placement") {
   const int implementation = GENERATE(0, 1, 2, 3, 4);
   const Outcome outcome = fft("--points 1024 --impl " + std::to_string(implementation), preload("placement_runtime"));
   CHECK(outcome.status == 0);
   CHECK(outcome.errors == (implementation < 3 ? "" : "galloc 16384 1\ngalloc 16384 1\ngfree\ngfree\n"));
-}
-
-TEST_CASE("fft reports bad usage in one line, with status 2") {
-  const auto [options, why] = GENERATE(table<std::string, std::string>({
-      {"--impl 7", "--impl '7' is not a whole number from 0 to 6"},
-      {"--points 0", "--points '0' is not"},
-      {"--points 12", "--points 12 is not a power of two"},
-      {"--points 2^31", "--points '2^31' is not"},
-      {"--cache-bytes 0", "--cache-bytes '0' is not a size"},
-      {"--cache-bytes 512kb", "--cache-bytes '512kb' is not a size"},
-      {"--cache-bytes 99999999999GiB", "is not a size"},
-      {"--size 8", "unrecognized option '--size'"},
-      {"8", "unexpected argument '8'"},
-  }));
-  check_refused("fft", options, why);
-}
-
-TEST_CASE("fft's help names every implementation") {
-  const Outcome outcome = fft("--help");
-  CHECK(outcome.status == 0);
-  for (const char* name : {"0  sequential hybrid", "1  parallel", "2  1,", "3  1 with", "4  2 with"}) {
-    CHECK(outcome.output.find(name) != std::string::npos);
-  }
 }

@@ -93,13 +93,6 @@ TEST_CASE("without the check only the time is reported") {
   CHECK(outcome.output.find("check") == std::string::npos);
 }
 
-TEST_CASE("a wrong grid fails the check at its first wrong element") {
-  // Under this run-time no parallel region runs, so the grid stays as it began.
-  const Outcome outcome = laplace("--size 8 --iterations 1 --impl 4", preload("broken_runtime"));
-  CHECK(outcome.status == 1);
-  CHECK(outcome.errors == "laplace: check failed: row 1, column 1 is 0 where the sequential grid has 25\n");
-}
-
 TEST_CASE("a run-time without memory or placement fails with status 1") {
   const std::string refusing = preload("placement_runtime") + " PLACEMENT_HOMES=refuse";
   const Outcome allocation = laplace("--size 8 --impl 4", refusing);
@@ -123,29 +116,6 @@ TEST_CASE("implementations 3 to 6 ask for placement of the used bytes") {
   for (const int implementation : {5, 6}) CHECK(asked(implementation) == "map 80000 1\nmap 80000 1\n");
 }
 
-TEST_CASE("laplace reports bad usage in one line, with status 2") {
-  const auto [options, why] = GENERATE(table<std::string, std::string>({
-      {"--impl 7", "--impl '7' is not a whole number from 0 to 6"},
-      {"--impl -1", "--impl '-1' is not"},
-      {"--impl", "requires an argument"},
-      {"--size 2", "--size '2' is not a whole number from 3"},
-      {"--size 1e3", "--size '1e3' is not"},
-      {"--size ''", "--size '' is not"},
-      {"--size ' 8'", "--size ' 8' is not"},
-      {"--size 99999999999999999999", "is not a whole number"},
-      {"--size 2^70", "--size '2^70' is not"},
-      {"--size 1^99999999", "--size '1^99999999' is not"},
-      {"--size 2049 --impl 5", "more than the static arrays of implementation 5 hold (2048)"},
-      {"--iterations -3", "--iterations '-3' is not"},
-      {"--hot top,up", "--hot 'top,up' is not a list of"},
-      {"--hot ''", "--hot '' is not a list of"},
-      {"--hot top,", "--hot 'top,' is not a list of"},
-      {"--frobnicate", "unrecognized option '--frobnicate'"},
-      {"1024", "unexpected argument '1024'"},
-  }));
-  check_refused("laplace", options, why);
-}
-
 TEST_CASE("a grid that cannot be written fails the run") {
   const Outcome outcome = laplace("--size 8 --output /nonexistent/grid");
   CHECK(outcome.status == 1);
@@ -153,13 +123,4 @@ TEST_CASE("a grid that cannot be written fails the run") {
   const Outcome full = laplace("--size 64 --output /dev/full");
   CHECK(full.status == 1);
   CHECK(full.errors.find("No space left on device") != std::string::npos);
-}
-
-TEST_CASE("laplace's help names every implementation") {
-  const Outcome outcome = laplace("--help");
-  CHECK(outcome.status == 0);
-  for (const char* name : {"0  sequential", "1  naive", "2  barrier", "3  locality", "4  locality and", "5  affinity",
-                           "6  affinity and"}) {
-    CHECK(outcome.output.find(name) != std::string::npos);
-  }
 }

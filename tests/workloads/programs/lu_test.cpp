@@ -69,26 +69,3 @@ TEST_CASE("parallel factors have the sequential bits on any team") {
     CHECK(factors(size, threads) == sequential);
   }
 }
-
-TEST_CASE("an unfactorised matrix fails the check") {
-  // Under this run-time no parallel region runs.
-  const Outcome outcome = run(preload("broken_runtime"), program("lu") + " --size 8 --block 2");
-  CHECK(outcome.status == 1);
-  CHECK(is_one_line(outcome.errors));
-  CHECK(outcome.errors.rfind("lu: check failed: row 1 of the factors' product", 0) == 0);
-}
-
-TEST_CASE("lu asks for blocks of pages, a part for each thread") {
-  // 5 x 5 blocks of 32 KiB on 2 threads, in columns 0, 2, 4 and 1, 3: 15 blocks and 8 KiB for either.
-  const Outcome outcome =
-      run(preload("placement_runtime") + " OMP_NUM_THREADS=2", program("lu") + " --size 260 --block 64 --no-check");
-  CHECK(outcome.status == 0);
-  CHECK(outcome.errors == "galloc " + std::to_string(2 * (15 * 32768 + 8192)) + " 1\ngfree\n");
-}
-
-TEST_CASE("lu refuses bad usage") {
-  check_refused("lu", "--impl 2", "--impl '2' is not a whole number from 0 to 1");
-  check_refused("lu", "--size 0", "--size '0' is not a whole number from 1");
-  check_refused("lu", "--block 0", "--block '0' is not a whole number from 1");
-  check_refused("lu", "--rows 4", "unrecognized option '--rows'");
-}

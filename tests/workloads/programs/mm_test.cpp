@@ -26,26 +26,3 @@ TEST_CASE("the product is the same for any number of threads") {
     CHECK(product(size, threads) == sequential);
   }
 }
-
-TEST_CASE("a missing product fails the check") {
-  // Under this run-time no parallel region runs.
-  const Outcome outcome = run(preload("broken_runtime"), program("mm") + " --size 64");
-  CHECK(outcome.status == 1);
-  CHECK(is_one_line(outcome.errors));
-  CHECK(outcome.errors.rfind("mm: check failed: row 0 has the weighted sum ", 0) == 0);
-}
-
-TEST_CASE("mm asks for blocks of pages, as many for each thread") {
-  // 300 x 300 floats are 360000 bytes: 30 pages for each of 3 threads.
-  const Outcome outcome =
-      run(preload("placement_runtime") + " OMP_NUM_THREADS=3", program("mm") + " --size 300 --no-check");
-  CHECK(outcome.status == 0);
-  const std::string asked = "galloc " + std::to_string(90 * 4096) + " 1\n";
-  CHECK(outcome.errors == asked + asked + asked + "gfree\ngfree\ngfree\n");
-}
-
-TEST_CASE("mm refuses bad usage") {
-  check_refused("mm", "--impl 2", "--impl '2' is not a whole number from 0 to 1");
-  check_refused("mm", "--size 0", "--size '0' is not a whole number from 1");
-  check_refused("mm", "--block 4", "unrecognized option '--block'");
-}

@@ -63,17 +63,6 @@ std::vector<Value> result_of(const std::string& name, const std::string& options
   return read_values<Value>(file);
 }
 
-/// A bad use of a program says why in one line, and ends it with status 2.
-inline void check_refused(const std::string& name, const std::string& options, const std::string& why) {
-  CAPTURE(options);
-  const Outcome outcome = run("", program(name) + " " + options);
-  CHECK(outcome.status == 2);
-  CHECK(outcome.output.empty());
-  CHECK(is_one_line(outcome.errors));
-  CHECK(outcome.errors.rfind(name + ": ", 0) == 0);
-  CHECK(outcome.errors.find(why) != std::string::npos);
-}
-
 /// LD_PRELOAD of one of the libraries of this folder.
 inline std::string preload(const std::string& library) {
   return "LD_PRELOAD=" + std::string(SDSM_BINARY_DIR) + "/tests/" + library + ".so";

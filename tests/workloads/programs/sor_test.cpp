@@ -38,35 +38,3 @@ TEST_CASE("the parallel plate has the sequential bits on any team") {
     CHECK(plate_after("--iterations 9 " + size, threads) == expected);
   }
 }
-
-TEST_CASE("a wrong plate fails the check at its first wrong point") {
-  // Under this run-time no parallel region runs, so the plate stays as it began.
-  const Outcome outcome = run(preload("broken_runtime"), program("sor") + " --rows 4 --columns 4 --iterations 1");
-  CHECK(outcome.status == 1);
-  CHECK(outcome.errors == "sor: check failed: row 1, column 1 is 0 where the sequential plate has 31.25\n");
-}
-
-TEST_CASE("sor asks for blocks of each colour's rows, one per thread") {
-  // 5 rows on 2 threads: two groups of 2 rows and row 4, which thread 0 has beside rows 0 and 1: parts of 4 pages.
-  const Outcome outcome = run(preload("placement_runtime") + " OMP_NUM_THREADS=2",
-                              program("sor") + " --rows 5 --columns 4 --iterations 1 --no-check");
-  CHECK(outcome.status == 0);
-  CHECK(outcome.errors == "galloc 32768 1\ngalloc 32768 1\ngfree\ngfree\n");
-}
-
-TEST_CASE("sor refuses bad usage") {
-  check_refused("sor", "--impl 2", "--impl '2' is not a whole number from 0 to 1");
-  check_refused("sor", "--rows 2", "--rows '2' is not a whole number from 3");
-  check_refused("sor", "--columns 7", "--columns 7 is odd");
-  check_refused("sor", "--iterations -1", "--iterations '-1' is not");
-  check_refused("sor", "--size 4", "unrecognized option '--size'");
-  check_refused("sor", "4", "unexpected argument '4'");
-}
-
-TEST_CASE("sor's help names its options") {
-  const Outcome outcome = run("", program("sor") + " --help");
-  CHECK(outcome.status == 0);
-  for (const char* option : {"--impl", "--rows", "--columns", "--iterations", "--output"}) {
-    CHECK(outcome.output.find(option) != std::string::npos);
-  }
-}

@@ -119,22 +119,6 @@ TEST_CASE("swim's parallel fields have the sequential bits on any team") {
   }
 }
 
-TEST_CASE("unstepped fields fail swim's check") {
-  // Under this run-time no parallel region runs, so no sum is made.
-  const Outcome outcome = run(preload("broken_runtime"), program("swim") + " --size 8 --iterations 1");
-  CHECK(outcome.status == 1);
-  CHECK(is_one_line(outcome.errors));
-  CHECK(outcome.errors.rfind("swim: check failed: the sum of the pressures is 0 where it should be ", 0) == 0);
-}
-
-TEST_CASE("swim's arrays are one block, in equal parts of whole pages") {
-  // 14 x 100 x 100 doubles are 273.4 pages, 69 for each of 4 threads.
-  const Outcome outcome = run(preload("placement_runtime") + " OMP_NUM_THREADS=4",
-                              program("swim") + " --size 100 --iterations 1 --no-check");
-  CHECK(outcome.status == 0);
-  CHECK(outcome.errors == "galloc " + std::to_string(4 * 69 * 4096) + " 1\ngfree\n");
-}
-
 TEST_CASE("swim's arrays on separate pages give the same fields") {
   // Arrays of 100 x 100 doubles take 10 pages of 8192 bytes each: 280 of 4096, 70 for each of 4 threads.
   const std::string command = program("swim") + " --size 100 --iterations 3 --hash";
@@ -148,12 +132,4 @@ TEST_CASE("swim's arrays on separate pages give the same fields") {
   };
   REQUIRE(together.output.find("hash") != std::string::npos);
   CHECK(hash_in(apart.output) == hash_in(together.output));
-}
-
-TEST_CASE("swim refuses bad usage") {
-  check_refused("swim", "--apart 12288", "--apart '12288' is no page");
-  check_refused("swim", "--impl 3", "--impl '3' is not a whole number from 0 to 2");
-  check_refused("swim", "--size 2", "--size '2' is not a whole number from 3");
-  check_refused("swim", "--iterations x", "--iterations 'x' is not");
-  check_refused("swim", "--points 4", "unrecognized option '--points'");
 }

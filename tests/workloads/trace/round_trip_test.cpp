@@ -10,10 +10,18 @@
 using namespace sdsm;
 using namespace sdsm::trace;
 
-TEST_CASE("a small trace of two threads is read as it was written") {
+namespace {
+
+Trace read_back(const Trace& trace) {
   const Scratch scratch;
-  write(small_trace(), scratch / "small.trace");
-  CHECK(read(scratch / "small.trace") == small_trace());
+  write(trace, scratch / "a.trace");
+  return read(scratch / "a.trace");
+}
+
+}  // namespace
+
+TEST_CASE("a small trace of two threads is read as it was written") {
+  CHECK(read_back(small_trace()) == small_trace());
 }
 
 TEST_CASE("the footer's totals are the sums over each thread's intervals") {
@@ -31,13 +39,11 @@ TEST_CASE("the footer's totals are the sums over each thread's intervals") {
 }
 
 TEST_CASE("random traces are read as they were written") {
-  const Scratch scratch;
   std::mt19937_64 random(20050522);
   for (int round = 0; round < 300; ++round) {
     const Trace trace = random_trace(random, 5, 40, 60);
-    write(trace, scratch / "random.trace");
     INFO("round " << round);
-    REQUIRE(read(scratch / "random.trace") == trace);
+    REQUIRE(read_back(trace) == trace);
   }
 }
 
@@ -58,7 +64,6 @@ TEST_CASE("random traces of format 1 are read as they were written") {
 }
 
 TEST_CASE("a run of pages with different lines is split without loss") {
-  const Scratch scratch;
   Trace trace{
       .header = header_for(1), .regions = heap_blocks(1, 100'000), .threads = {{{.end = {.kind = EventKind::end}}}}};
   Interval& interval = trace.threads[0][0];
@@ -66,11 +71,10 @@ TEST_CASE("a run of pages with different lines is split without loss") {
   for (std::uint64_t page = 0; page < 100'000; ++page) {
     interval.lines.push_back({.changed = {.lines = page * 0x9E37'79B9'7F4A'7C15 | 0x5555'5555'5555'5555}});
   }
-  write(trace, scratch / "a.trace");
-  const Interval read_back = read(scratch / "a.trace").threads[0][0];
-  CHECK(read_back.lines == interval.lines);
+  const Interval found = read_back(trace).threads[0][0];
+  CHECK(found.lines == interval.lines);
   std::uint64_t next = 0;
-  for (const TouchRun& run : read_back.touches) {
+  for (const TouchRun& run : found.touches) {
     REQUIRE(run ==
             TouchRun{.pages = run.pages, .first = next, .access = Access::write, .position = 3, .change = {64, 64}});
     next += run.pages;
@@ -95,47 +99,30 @@ TEST_CASE("a trace without lines and sites reads the same otherwise") {
 }
 
 TEST_CASE("an interval longer than a block goes on in the next") {
-  const Scratch scratch;
   std::mt19937_64 random(7);
   for (int round = 0; round < 4; ++round) {
     const Trace trace = random_trace(random, 2, 4, 60'000);
-    write(trace, scratch / "long.trace");
     INFO("round " << round);
-    REQUIRE(read(scratch / "long.trace") == trace);
+    REQUIRE(read_back(trace) == trace);
   }
 }
 
 TEST_CASE("intervals without touches fill blocks to the last byte") {
-  const Scratch scratch;
   Trace trace{.header = header_for(1), .regions = {}, .threads = {{}}};
   for (std::uint64_t i = 0; i < 100'000; ++i) {
     trace.threads[0].push_back(
         {.compute_ns = i * i, .touches = {}, .end = {.kind = EventKind::chunk, .object = i, .value = i % 7}});
   }
-  write(trace, scratch / "events.trace");
-  CHECK(read(scratch / "events.trace") == trace);
+  CHECK(read_back(trace) == trace);
 }
 
-TEST_CASE("a trace of idle threads is a trace") {
-  const Scratch scratch;
-  const Trace trace{.header = header_for(3), .regions = {}, .threads = std::vector<std::vector<Interval>>(3)};
-  write(trace, scratch / "empty.trace");
-  CHECK(read(scratch / "empty.trace") == trace);
-}
-
-TEST_CASE("the thread that ended the program is kept and checked") {
-  const Scratch scratch;
+TEST_CASE("a trace of idle threads keeps which of them ended it") {
   Trace trace{.header = header_for(3), .regions = {}, .threads = std::vector<std::vector<Interval>>(3)};
+  CHECK(read_back(trace) == trace);
   trace.header.ended_by = 2;
-  write(trace, scratch / "ended.trace");
-  CHECK(read(scratch / "ended.trace") == trace);
-
+  CHECK(read_back(trace) == trace);
   trace.header.ended_by = 3;
-  const auto write_and_read = [&] {
-    write(trace, scratch / "beyond.trace");
-    return read(scratch / "beyond.trace");
-  };
-  CHECK_THROWS(write_and_read());
+  CHECK_THROWS(read_back(trace));
 }
 
 TEST_CASE("two writes of one trace give the same bytes") {

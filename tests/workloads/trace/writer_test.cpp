@@ -45,30 +45,22 @@ TEST_CASE("touches of adjacent pages become one run") {
 
 TEST_CASE("touches that differ in more than the page stay apart") {
   const TouchRun page{.first = 10, .access = Access::write, .position = 3, .change = {4, 1}};
+  const auto [what, change] = GENERATE(table<std::string, void (*)(TouchRun&)>({
+      {"another region", [](TouchRun& next) { next.region = RegionId{1}; }},
+      {"another position", [](TouchRun& next) { next.position = 4; }},
+      {"another change",
+       [](TouchRun& next) {
+         next.change = {4, 2};
+       }},
+      {"a gap", [](TouchRun& next) { next.first = 12; }},
+      {"the same page again", [](TouchRun& next) { next.first = 10; }},
+      {"backwards", [](TouchRun& next) { next.first = 9; }},
+      {"a read", [](TouchRun& next) { next.access = Access::read, next.change = {}; }},
+  }));
+  CAPTURE(what);
   TouchRun next = page;
   next.first = 11;
-  SECTION("another region") {
-    next.region = RegionId{1};
-  }
-  SECTION("another position") {
-    next.position = 4;
-  }
-  SECTION("another change") {
-    next.change = {4, 2};
-  }
-  SECTION("a gap") {
-    next.first = 12;
-  }
-  SECTION("the same page again") {
-    next.first = 10;
-  }
-  SECTION("backwards") {
-    next.first = 9;
-  }
-  SECTION("a read") {
-    next.access = Access::read;
-    next.change = {};
-  }
+  change(next);
   CHECK(merged({page, next}) == std::vector<TouchRun>{page, next});
 }
 
@@ -83,40 +75,25 @@ TEST_CASE("a value outside its range is refused without losing earlier ones") {
   const Trace trace = small_trace();
   Writer writer(scratch / "a.trace", 2);
   writer.append(0, trace.threads[0][0]);
+  const auto [what, spoil] = GENERATE(table<std::string, void (*)(Interval&)>({
+      {"a position that goes back", [](Interval& wrong) { wrong.touches[3].position = 100; }},
+      {"a change of more words than a page has",
+       [](Interval& wrong) {
+         wrong.touches[3].change = {1025, 1};
+       }},
+      {"an unknown access", [](Interval& wrong) { wrong.touches[3].access = static_cast<Access>(2); }},
+      {"a run without pages", [](Interval& wrong) { wrong.touches[0].pages = 0; }},
+      {"an unknown event", [](Interval& wrong) { wrong.end.kind = static_cast<EventKind>(event_kinds); }},
+      {"a team of three threads out of two", [](Interval& wrong) { wrong.end.value = 3; }},
+      {"lines of fewer pages than changed in part", [](Interval& wrong) { wrong.lines.pop_back(); }},
+      {"lines of no pages", [](Interval& wrong) { wrong.lines.push_back({.changed = {.lines = 1}, .pages = 0}); }},
+      {"lines that no change of that size has", [](Interval& wrong) { wrong.lines[1].changed.lines = 1; }},
+      {"sites of fewer pages than were touched", [](Interval& wrong) { wrong.sites = {{.site = 0, .pages = 7}}; }},
+      {"more time than picoseconds fit", [](Interval& wrong) { wrong.compute_ns = max_compute_ns - 1'000'000 + 1; }},
+  }));
+  CAPTURE(what);
   Interval wrong = trace.threads[0][1];
-  SECTION("a position that goes back") {
-    wrong.touches[3].position = 100;
-  }
-  SECTION("a change of more words than a page has") {
-    wrong.touches[3].change = {1025, 1};
-  }
-  SECTION("an unknown access") {
-    wrong.touches[3].access = static_cast<Access>(2);
-  }
-  SECTION("a run without pages") {
-    wrong.touches[0].pages = 0;
-  }
-  SECTION("an unknown event") {
-    wrong.end.kind = static_cast<EventKind>(event_kinds);
-  }
-  SECTION("a team of three threads out of two") {
-    wrong.end.value = 3;
-  }
-  SECTION("lines of fewer pages than changed in part") {
-    wrong.lines.pop_back();
-  }
-  SECTION("lines of no pages") {
-    wrong.lines.push_back({.changed = {.lines = 1}, .pages = 0});
-  }
-  SECTION("lines that no change of that size has") {
-    wrong.lines[1].changed.lines = 1;
-  }
-  SECTION("sites of fewer pages than were touched") {
-    wrong.sites = {{.site = 0, .pages = 7}};
-  }
-  SECTION("more compute time than picoseconds fit") {
-    wrong.compute_ns = max_compute_ns - 1'000'000 + 1;
-  }
+  spoil(wrong);
   CHECK_THROWS_AS(writer.append(0, wrong), std::invalid_argument);
   CHECK_THROWS_AS(writer.append(2, trace.threads[0][1]), std::invalid_argument);
   for (std::size_t i = 1; i < trace.threads[0].size(); ++i) writer.append(0, trace.threads[0][i]);
