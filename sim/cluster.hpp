@@ -47,18 +47,18 @@ struct RunOptions {
   bool is_noisy = false;      ///< simulate the platform's system noise
   double jitter = 0;  ///< coefficient of variation of a lognormal factor on each processor part of a remote fault
   std::uint64_t seed = 1;
-  std::optional<Bytes> page;     ///< empty: the page size at which the platform's costs were measured
+  std::optional<Bytes> page{};   ///< empty: the page size at which the platform's costs were measured
   bool full_page_diffs = false;  ///< count the whole page as the diff of each written page
   ProtocolKind protocol = ProtocolKind::scash;
   jiajia::Rules jiajia{.scope = jiajia::Scope::openmp};
-  std::vector<RegionId> privatized;  ///< under JIAJIA: a fork sends the pages of these regions to all processes
-  Bytes privatized_pages;            ///< size of the used ones
-  std::uint32_t prefetch = 0;        ///< largest number of further pages that a fetch brings
+  std::vector<RegionId> privatized{};  ///< under JIAJIA: a fork sends the pages of these regions to all processes
+  Bytes privatized_pages{};            ///< size of the used ones
+  std::uint32_t prefetch = 0;          ///< largest number of further pages that a fetch brings
   HeapPlacement placement = HeapPlacement::as_asked;
   bool whole_run = false;                   ///< measure everything, not only the region between the clock calls
   bool page_figures = false;                ///< keep each page's costs for each thread
   bool readings = false;                    ///< keep each value that the program's clock returns
-  std::optional<Atomics> atomics;           ///< empty: as the platform says
+  std::optional<Atomics> atomics{};         ///< empty: as the platform says
   timelines::Timeline* timeline = nullptr;  ///< shows the run
 };
 

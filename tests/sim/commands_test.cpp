@@ -38,7 +38,7 @@ std::string in_quotes(const std::string& text) {
   return "'" + text + "'";
 }
 std::string in_quotes(const TemporaryFile& file) {
-  return in_quotes(file);
+  return in_quotes(file.path().string());
 }
 
 Outcome sdsm_command(const std::string& command, const std::string& arguments) {
