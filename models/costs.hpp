@@ -66,8 +66,7 @@ struct Costs : ProtocolCosts {
   std::map<Layout, Time> lock;  ///< EPCC overhead of LOCK/UNLOCK: one hand-off, all threads contending
 
   double home_share = 0.5;  ///< the home's (receiver's) share of a local part. Assumed, unless measured
-  /// home_share where serving a page interrupts no computing. Optional: home_share. More, where processors have to be
-  /// woken
+  /// home_share where a page's service interrupts no computing: more, if processors have to wake. Optional: home_share
   std::optional<double> waiting_share;
   Time interrupt_delay{};       ///< before a computing home answers. Optional, uncalibrated
   double noise_deviation = 0;   ///< of the time of a processor's work, from one period to the next, by its mean
@@ -84,12 +83,8 @@ struct Costs : ProtocolCosts {
   Time atomic_own{};                ///< an atomic operation on a page of the own node, trap included. 0: not measured
 
   /// Throws std::out_of_range if the platform gives none of the protocol.
-  const ProtocolCosts& of(ProtocolKind protocol) const {
-    return base_of(protocol) == ProtocolKind::scash ? *this : further_protocols.at(protocol);
-  }
-  ProtocolCosts& of(ProtocolKind protocol) {
-    return base_of(protocol) == ProtocolKind::scash ? *this : further_protocols[protocol];
-  }
+  const ProtocolCosts& of(ProtocolKind protocol) const;
+  ProtocolCosts& of(ProtocolKind protocol);
 };
 
 /// Costs on a given network, split into what the wire takes and what processors take.
@@ -174,8 +169,7 @@ class CostModel {
   /// the largest on the line of the last two, but not below the last. With none measured s is 1.
   double stretch(std::uint32_t threads, double memory_bound) const;
 
-  /// What is wrong: local parts below zero, where costs and reference network contradict each other. Empty if all is
-  /// well.
+  /// Local parts below zero, where costs and reference network contradict each other; empty if there are none.
   std::vector<std::string> contradictions() const;
 
  private:
