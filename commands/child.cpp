@@ -43,8 +43,7 @@ bool fix_addresses() {
   return (personality(0xffffffff) & ADDR_NO_RANDOMIZE) != 0;
 }
 
-/// Gives files their numbers, in the child. A file may have a number that another one needs: first all move out of the
-/// way.
+/// Gives files their numbers, in the child. A file may have a number that another needs, so first all move away.
 bool give(std::vector<std::pair<int, int>>& files, int* failure) {
   int above = STDERR_FILENO + 1;
   for (const auto& [own, number] : files) above = std::max(above, number + 1);

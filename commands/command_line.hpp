@@ -1,7 +1,6 @@
 /// The command line of every command: its options, how it is read, and checks of options. Only command_line.cpp knows
-/// CLI11, whose headers take longer to compile than a command's own code. The checks replace CLI11's own, which take
-/// -1 for the largest number there is, 010 for eight and nan for a number in any range, and whose words differ by
-/// version.
+/// CLI11, whose headers take longer to compile than a command's own code. The checks replace CLI11's own, which accept
+/// -1 as the largest number, 010 as eight and nan in any range, and whose words differ by version.
 #pragma once
 
 #include <cstdint>
@@ -62,8 +61,7 @@ class CommandLine {
   void version_text(const std::string& text);  ///< of --version, instead of name and version
 
   /// `names`: "-n,--nodes", or a plain word for an argument. `value` keeps what it holds where the option is not given.
-  /// Defined for texts, paths, whole numbers of 32 and 64 bits, double, these as std::optional, and lists of texts and
-  /// numbers.
+  /// Defined for texts, paths, uint32_t, uint64_t, double, these as std::optional, and lists of texts and numbers.
   template <typename Value>
   Option add_option(const std::string& names, Value& value, const std::string& help);
   /// Calls `take` with the value. Defined for texts, lists of texts, and whole numbers of 32 bits.

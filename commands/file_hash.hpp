@@ -5,8 +5,7 @@
 
 namespace sdsm::commands {
 
-/// Returns a file's SHA-256 in hexadecimal digits, by which results name their inputs. Throws std::system_error if the
-/// file cannot be read.
+/// Returns a file's SHA-256 in hexadecimal, by which results name their inputs. Throws std::system_error.
 std::string sha256_of(const std::filesystem::path& path);
 
 }  // namespace sdsm::commands

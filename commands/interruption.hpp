@@ -4,8 +4,7 @@
 
 namespace sdsm::commands {
 
-/// Makes SIGINT, SIGTERM and SIGHUP interrupt the process's waits, instead of killing it. An ignored signal, as under
-/// nohup, stays ignored.
+/// SIGINT, SIGTERM and SIGHUP then interrupt the process's waits, and kill it no more. Ignored signals stay ignored.
 void catch_interruptions();
 
 /// Returns the signal that has come, or 0.

@@ -129,8 +129,7 @@ void write_output(const std::function<void(std::ostream&)>& write, const std::st
   // The name has the process's number, as another process may write the same output.
   std::filesystem::path written = target;
   if (replaces) written += fmt::format(".{}.part", getpid());
-  // A signal that ends the command would leave the part file. A pipe or a device has no part file, and may make the
-  // command wait.
+  // A signal that ends the command would leave the part file. Pipes and devices have none, and may make it wait.
   std::optional<HeldInterruptions> held;
   if (replaces) held.emplace();
   errno = 0;

@@ -14,9 +14,8 @@ namespace sdsm::commands {
 /// link. Throws std::system_error if links form a circle.
 std::filesystem::path output_target(const std::filesystem::path& path);
 
-/// Checks before a run whether `where` can be written. Throws BadInput or std::system_error if it is a folder, if its
-/// folder is missing or read-only, or if it is one of the `inputs`, under any name. "" (not wanted) and "-" (stdout)
-/// pass.
+/// Checks before a run whether `where` can be written; "" (not wanted) and "-" (stdout) can. Throws BadInput or
+/// std::system_error if it is a folder or one of the `inputs`, under any name, or its folder is missing or read-only.
 void check_output(const std::string& where, const std::vector<std::filesystem::path>& inputs = {});
 
 /// Checks several outputs of one command. No two may be the same file, or both stdout.

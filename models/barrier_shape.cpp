@@ -33,8 +33,7 @@ Time scaled(Time time, double factor) {
   return Time{std::llround(static_cast<double>(time.count()) * factor)};
 }
 
-/// The value at `nodes`, interpolated linearly between its neighbours; constant beyond the first and the last.
-/// Precondition: not empty.
+/// The value at `nodes` of a table that is not empty: linear between neighbours, constant beyond the first and last.
 double interpolated(const std::map<std::uint32_t, double>& ratio, std::uint32_t nodes) {
   const auto above = ratio.lower_bound(nodes);
   if (above == ratio.end()) return ratio.rbegin()->second;

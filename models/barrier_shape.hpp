@@ -16,14 +16,12 @@ namespace sdsm {
 enum class BarrierShape : std::uint8_t {
   /// Each process of another node sends process 0 a message and gets one, as this project's own DSM does.
   flat,
-  /// Nodes combine along a binomial tree: in level l = 1, 2, ... ceil(log2 N) each node whose number is an odd multiple
-  /// of 2^(l-1) reports to the node 2^(l-1) before it. So a node receives at most one message a level. Processes of
-  /// one node combine without messages.
+  /// A binomial tree of nodes: in level l = 1, 2, ... ceil(log2 N) each node whose number is an odd multiple of 2^(l-1)
+  /// reports to the node 2^(l-1) before it. Processes of one node combine without messages.
   tree,
 };
 
-/// Times of one message: `wire` from end to end over the idle route, `link` the part of it on one link, `processor` at
-/// both ends together.
+/// Times of a message: `wire` from end to end over the idle route, `link` on one link, `processor` at both ends.
 struct MessageTimes {
   Time wire{};
   Time link{};
@@ -46,8 +44,7 @@ std::optional<std::size_t> reports_to(std::size_t place, std::span<const Process
 /// Messages that cross the network in one gather.
 std::int64_t messages_of(BarrierShape shape, Layout team);
 
-/// Messages in the longest chain of one gather, in which each message waits for the one before: 1, or floor(log2 N) in
-/// the tree.
+/// Messages of one gather that wait for each other in its longest chain: 1, or floor(log2 N) in the tree.
 std::int64_t depth_of(BarrierShape shape, Layout team);
 
 /// Time from the moment when all processes have arrived until process 0 has all messages. A receiver takes one message

@@ -37,6 +37,14 @@ double on_line_of(const std::map<std::uint32_t, double>& points, std::uint32_t a
 
 }  // namespace
 
+const ProtocolCosts& Costs::of(ProtocolKind protocol) const {
+  return base_of(protocol) == ProtocolKind::scash ? *this : further_protocols.at(protocol);
+}
+
+ProtocolCosts& Costs::of(ProtocolKind protocol) {
+  return base_of(protocol) == ProtocolKind::scash ? *this : further_protocols[protocol];
+}
+
 CostModel::CostModel(Costs costs, WireModel model, std::vector<LinkSpec> route, ProtocolKind protocol)
     : costs_(std::move(costs)),
       model_(model),

@@ -87,12 +87,8 @@ struct Costs : ProtocolCosts {
   Time atomic_own{};                ///< an atomic operation on a page of the own node, trap included. 0: not measured
 
   /// Throws std::out_of_range if the platform gives none of the protocol.
-  const ProtocolCosts& of(ProtocolKind protocol) const {
-    return base_of(protocol) == ProtocolKind::scash ? *this : further_protocols.at(protocol);
-  }
-  ProtocolCosts& of(ProtocolKind protocol) {
-    return base_of(protocol) == ProtocolKind::scash ? *this : further_protocols[protocol];
-  }
+  const ProtocolCosts& of(ProtocolKind protocol) const;
+  ProtocolCosts& of(ProtocolKind protocol);
 };
 
 /// Costs on a given network, split into what the wire takes and what processors take.
@@ -177,8 +173,7 @@ class CostModel {
   /// the largest on the line of the last two, but not below the last. With none measured s is 1.
   double stretch(std::uint32_t threads, double memory_bound) const;
 
-  /// What is wrong: local parts below zero, where costs and reference network contradict each other. Empty if all is
-  /// well.
+  /// Local parts below zero, where costs and reference network contradict each other; empty if there are none.
   std::vector<std::string> contradictions() const;
 
  private:

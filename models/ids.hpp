@@ -1,5 +1,4 @@
-/// Ids of nodes, processes, regions and locks. Each is a type of its own, so that a node cannot be passed for a
-/// process.
+/// Ids of nodes, processes, regions and locks, each a type of its own: a node cannot be passed for a process.
 #pragma once
 
 #include <array>

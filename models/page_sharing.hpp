@@ -191,8 +191,7 @@ class PageSharing {
     return list;
   }
 
-  /// The downgrades of all nodes, the home too, before an atomic operation: each thread's next touch then asks the
-  /// home.
+  /// The downgrades of all nodes, the home too, before an atomic operation: each next touch then asks the home.
   std::vector<Loss> all_losses() const {
     std::vector<Loss> list;
     for (const Holder& holder : holders_) list.push_back({holder.node, Right::none});

@@ -28,9 +28,8 @@ class FollowingPages {
   std::size_t count_ = 0;
 };
 
-/// The next `most` pages of the region behind `index` that have its home, among as many as round-robin placement needs
-/// for that. None of pages placed by first touch, whose homes are unknown. `home_now`: of a page, from where it was
-/// placed.
+/// The next `most` pages of the region behind `index` that have its home, among as many as round-robin placement needs;
+/// none placed by first touch, whose homes are unknown. `home_now` maps a page and the home of its placement to a home.
 template <typename HomeNow>
 constexpr FollowingPages following(const RegionHomes& homes, std::uint64_t index, std::uint32_t most,
                                    std::uint32_t processes, HomeNow home_now) {
@@ -52,8 +51,7 @@ constexpr FollowingPages following(const RegionHomes& homes, std::uint64_t index
   return following(homes, index, most, processes, [](std::uint64_t, ProcessId placed) { return placed; });
 }
 
-/// Payloads of a request that names so many further pages, and of its reply. The bytes for a name are ours: SCASH has
-/// no such message.
+/// Payloads of a request for so many further pages and of its reply, of our own making: SCASH has no such message.
 constexpr Bytes bytes_of_names(std::uint64_t further) {
   return {static_cast<std::int64_t>(further * sizeof(std::uint32_t))};
 }

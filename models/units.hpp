@@ -14,8 +14,7 @@ using Time = std::chrono::duration<std::int64_t, std::pico>;
 
 using namespace std::chrono_literals;
 
-/// Nearest picosecond. For inputs and outputs only (SimGrid's clock, JSON, XML); never in the middle of a computation.
-/// Precondition: |seconds| < 9e6.
+/// Nearest picosecond, for inputs and outputs only (SimGrid's clock, JSON, XML). Precondition: |seconds| < 9e6.
 Time from_seconds(double seconds);
 
 constexpr double to_seconds(Time time) {

@@ -1,5 +1,4 @@
-/// Charges each thread's time to items. Every picosecond belongs to exactly one item, so a thread's items sum to the
-/// makespan exactly.
+/// Charges each picosecond of a thread to exactly one item, so that a thread's items sum to the makespan.
 #pragma once
 
 #include <algorithm>

@@ -36,8 +36,7 @@ void AtomicOperations::operate(Thread& thread, const WordOperation& operation, P
   });
 }
 
-/// Both messages have the same length, so the home pays one whole message: its part of the first and the sender's part
-/// of the second.
+/// The home pays one whole message: its part of the first, and the sender's part of the second of the same length.
 void AtomicOperations::ask(Thread& thread, ProcessId home, Decide decide, std::function<void()> answered) {
   const Time local = cluster_.costs.message_local(atomic_payload);
   const Time receiving = cluster_.costs.home_part(local);

@@ -12,8 +12,7 @@ namespace sdsm::sim {
 class Cluster;
 class Thread;
 
-/// Plays atomic operations at their page's home, without a lock. The home's node operates in place; other nodes send a
-/// request and get a reply.
+/// Plays atomic operations without a lock: the home's node operates in place; others send a request and get a reply.
 class AtomicOperations {
  public:
   explicit AtomicOperations(Cluster& cluster) : cluster_(cluster) {}

@@ -22,8 +22,7 @@ Baselines BaselineWindow::between(const std::vector<Uncontended>& last) const {
   for (std::size_t thread = 0; thread < end.size(); ++thread) {
     const Uncontended begin = begin_.empty() ? Uncontended{} : begin_[thread];
     const bool is_ahead = end_.empty() || thread == 0;
-    // Work behind the region's last barrier, such as applying its notices, belongs to no chain that ends at the
-    // barrier.
+    // Work behind the region's last barrier, such as applying its notices, is in no chain that ends there.
     const bool ends_at_barrier = !is_ahead && end[thread].met > begin.alone;
     found.counts = std::max(found.counts, (ends_at_barrier ? end[thread].met : end[thread].alone) - begin.alone);
     const Time path_begin = begin_.empty() ? Time{} : begin_[0].path();

@@ -1,5 +1,4 @@
-/// Predicts a run without queues, with each action at its uncontended cost. The rest of a prediction comes from
-/// simulating.
+/// Predicts a run without queues, in which each action has its uncontended cost.
 #pragma once
 
 #include <algorithm>
@@ -22,8 +21,7 @@ struct Baselines {
   /// costs, without any wait for another thread. Where the initial thread's clock ends the region, the other threads'
   /// sums end with their last barrier.
   Time counts{};
-  /// Longest chain of the same actions through the barriers, where threads wait for the last one. Locks, flags, links
-  /// and homes are always free.
+  /// Longest chain of the same actions through the barriers. Locks, flags, links and homes are always free.
   Time critical_path{};
 };
 

@@ -59,8 +59,7 @@ class Clock {
   /// Captures of up to two pointers cost no allocation.
   void at(Time date, std::function<void()> action);
 
-  /// Moves now() to SimGrid's time, at which one of its communications ended. Throws std::invalid_argument beyond
-  /// last_date.
+  /// Moves now() to the end of one of SimGrid's communications. Throws std::invalid_argument beyond last_date.
   void catch_up();
 
   /// The simulation is over: no action of now() or later runs.
@@ -72,8 +71,7 @@ class Clock {
   void resumed() {
     if (alone_ == Alone::yes) --to_run_;
   }
-  /// To be called by an actor before it is suspended or ends. If Alone, no action runs while a resumed actor has yet to
-  /// run.
+  /// An actor calls this before it is suspended or ends. If Alone, no action runs before a resumed actor has run.
   void pauses() { arm(); }
 
  private:

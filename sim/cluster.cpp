@@ -159,6 +159,14 @@ void Cluster::await_arrival(Thread& thread, PageId page) {
   }
 }
 
+void Cluster::note(ProcessId process, PageId page, const trace::PageFigures& figures) {
+  if (options.page_figures && window.contains(clock.now())) page_book[{page, process}] += figures;
+}
+
+void Cluster::begin_arrival(NodeId node, PageId page) {
+  arriving_[index_of(node)].push_back({page, {}});
+}
+
 void Cluster::end_arrival(NodeId node, PageId page) {
   auto& pages = arriving_[index_of(node)];
   const auto found = std::find_if(pages.begin(), pages.end(), [&](const Arriving& a) { return a.page == page; });

@@ -96,7 +96,7 @@ class Cluster {
   /// Tracks pages that are on their way to a node of several processes. Another process of the node that needs one
   /// waits until it arrives. await_arrival() blocks the thread's actor; its caller charges the time.
   void await_arrival(Thread& thread, PageId page);
-  void begin_arrival(NodeId node, PageId page) { arriving_[index_of(node)].push_back({page, {}}); }
+  void begin_arrival(NodeId node, PageId page);
   void end_arrival(NodeId node, PageId page);
   bool is_arriving(NodeId node, PageId page) const;
 
@@ -113,9 +113,7 @@ class Cluster {
     if (options.timeline != nullptr || options.page_figures) show_faults(thread, kind, first, pages);
   }
   /// Adds to the page's figures if the options ask for them and the measured region has begun.
-  void note(ProcessId process, PageId page, const trace::PageFigures& figures) {
-    if (options.page_figures && window.contains(clock.now())) page_book[{page, process}] += figures;
-  }
+  void note(ProcessId process, PageId page, const trace::PageFigures& figures);
 
   Clock& clock;
   Network& network;
@@ -149,8 +147,7 @@ class Cluster {
   bool has_ended = false;             ///< thread `ended_by` has ended the program
   bool has_unknown_turns = false;     ///< an ordered region of an older trace ran in order of arrival
   bool extrapolated_atomic = false;
-  /// A fence or an atomic operation at a home has occurred: from then on changes go home before a thread waits at a
-  /// barrier.
+  /// A fence or an atomic operation at a home has occurred: changes then go home before a thread waits at a barrier.
   bool has_flags = false;
   std::uint64_t remote_faults = 0;
   ComparedWords compared;

@@ -6,9 +6,8 @@
 
 namespace sdsm::sim {
 
-/// Turns SimGrid's crashes on bad platforms into exit status 2 with one line that has SimGrid's reason. SimGrid calls
-/// abort() after printing the reason with a place in its own code; a zone without any route ends in a segmentation
-/// fault. SimGrid's other output goes to stderr when this object dies. Only one may exist at a time.
+/// Turns SimGrid's crashes on bad platforms (an abort() after the reason with a place in its code; a segmentation fault
+/// for a zone without a route) into exit status 2 with one line. Its other output goes to stderr. Only one may exist.
 class CrashIsBadInput {
  public:
   explicit CrashIsBadInput(const std::filesystem::path& platform);

@@ -1,6 +1,5 @@
-/// Hardware shared memory of one node: touches cost nothing beyond the program's own computing. A barrier costs what
-/// EPCC measured with so many threads. A lock that another thread had last, a flag, or a store for which a thread waits
-/// costs what EPCC measured of a lock that all want: a cache line that comes from another processor.
+/// Hardware shared memory of one node. Touches cost only the program's own computing, barriers what EPCC measured. A
+/// lock that another thread had last, a flag, or an awaited store costs what EPCC measured of a lock that all want.
 
 #include <algorithm>
 #include <deque>

@@ -55,8 +55,7 @@ void HeldLocks::ask(LockId lock, bool only_tries) {
   held_.push_back({lock, only_tries});
 }
 
-/// Breaks a livelock of threads whose attempts always collide. On a machine chance does that; here they would collide
-/// for ever in the same way.
+/// Breaks a livelock of threads whose attempts would collide for ever. On a machine chance does that.
 void HeldLocks::pause(int round) {
   constexpr int even_rounds = 8, longest = 10;
   if (round < even_rounds) return;
@@ -66,8 +65,7 @@ void HeldLocks::pause(int round) {
   thread_.spend(Spent::lock, std::chrono::microseconds(chance() % (unit_us << std::min(round - even_rounds, longest))));
 }
 
-/// Takes the locks as the C++ library's std::lock does: waits for the missing lock, tries the others, and releases all
-/// if another thread has one of them.
+/// Takes the locks as std::lock does: waits for the missing lock, tries the others, releases all if one is taken.
 void HeldLocks::take_together(std::vector<LockId> wanted) {
   for (int round = 0;; ++round) {
     pause(round);

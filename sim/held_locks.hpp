@@ -1,5 +1,5 @@
-/// The locks of a thread whose program only tries to take some of them (omp_test_lock, std::scoped_lock). The thread
-/// got them in the trace, but in simulated time another thread may hold one.
+/// The locks that a thread's program tries to take (omp_test_lock, std::scoped_lock), and got when it was traced. In
+/// simulated time another thread may hold one.
 #pragma once
 
 #include <vector>

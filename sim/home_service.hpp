@@ -16,9 +16,8 @@ class HomeService {
  public:
   explicit HomeService(Cluster& cluster, std::uint32_t processes) : cluster_(cluster), free_at_(processes) {}
 
-  /// A request has arrived that costs `duration` of processor time at `home`. Calls `done` when it is served. If all
-  /// processors of the node compute, the home's own thread loses the time. A home that computes answers only after the
-  /// interrupt delay.
+  /// Serves a request of `duration` processor time at `home`, then calls `done`. If all processors of the node compute,
+  /// the home's own thread loses the time. A home that computes answers only after the interrupt delay.
   void serve(ProcessId home, Time duration, std::function<void()> done);
 
  private:

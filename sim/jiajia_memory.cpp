@@ -1,6 +1,5 @@
-/// JIAJIA in simulated time: each process has its own copies, and the answers of the lock and barrier managers carry
-/// the notices of others' writes. A message costs its sender's and its receiver's processor as jiajia.message.* say; a
-/// message to the process itself is free.
+/// JIAJIA in simulated time: each process has its own copies; the answers of lock and barrier managers carry notices of
+/// others' writes. A message costs both processors as jiajia.message.* say; one to the process itself is free.
 
 #include <fmt/format.h>
 
@@ -219,8 +218,7 @@ class JiajiaRoom final : public Room {
   /// Whether other threads than the master may have changed memory since the last barrier of all.
   bool met_in_part() const { return met_in_part_; }
 
-  /// The master announces a region and its writes to all others. Its processor's part of the broadcast is paid once.
-  /// Calls `sent` at the end.
+  /// The master announces a region and its writes to all others, and pays its processor's part once. Then calls `sent`.
   void fork(ProcessId master, Time came, const std::vector<PageId>& notes, const Then& sent) {
     const auto news = std::make_shared<News>();
     news->forked = came;

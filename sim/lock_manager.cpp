@@ -9,6 +9,12 @@
 
 namespace sdsm::sim {
 
+LockManager::LockManager(Cluster& cluster) : cluster_(cluster) {}
+
+LockQueue<LockManager::Waiter>& LockManager::queue_of(LockId lock) {
+  return locks_[index_of(lock)].queue;
+}
+
 void LockManager::send_changes(Thread& thread, Sync sync, Then sent) {
   const PageRights& rights = *cluster_.rights;
   if (rights.concerned(thread.node()) == Concerned::none) return sent();

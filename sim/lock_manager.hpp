@@ -24,11 +24,13 @@ using Exchange = ExchangeOf<courses::Step>;
 
 /// Locks and flags, each with a FIFO queue at its manager.
 class LockManager {
+  struct Waiter;
+
  public:
-  explicit LockManager(Cluster& cluster) : cluster_(cluster) {}
+  explicit LockManager(Cluster& cluster);
 
   /// The lock's queue at its manager, for attempts to take it.
-  auto& queue_of(LockId lock) { return locks_[index_of(lock)].queue; }
+  LockQueue<Waiter>& queue_of(LockId lock);
 
   /// Returns the exchange of a course with the lock's manager. `turn` is the number that the grant must have among the
   /// lock's, from 0.

@@ -39,8 +39,7 @@ class Memory {
  public:
   virtual ~Memory() = default;
 
-  /// An interval of the trace begins after `before` other intervals of the thread. It stays valid until
-  /// finish_interval().
+  /// An interval begins after `before` others of the thread. It stays valid until finish_interval().
   virtual void begin(const trace::Interval& /*interval*/, std::uint64_t /*before*/) {}
   virtual void touch(const Touch& touch) = 0;
   /// The interval's touches and computing end; its event comes next, the thread's `event`-th.
@@ -52,8 +51,7 @@ class Memory {
   virtual Time lone_barrier() const { return {}; }
   /// The thread leaves its region, after the region's last barrier.
   virtual void leave_region() {}
-  /// Waits at a barrier of the gang's `size` threads, which include this one. Throws std::invalid_argument if the
-  /// protocol has no such barrier.
+  /// Waits at a barrier of this thread's gang of `size`. Throws std::invalid_argument if the protocol has none.
   virtual void gang_barrier(std::uint32_t gang, std::uint32_t size);
   /// Makes the thread's changes visible to others and their changes to it, as far as the protocol's flush does.
   virtual void flush() = 0;
@@ -72,8 +70,7 @@ class Memory {
   /// Post to, or wait for, a flag of a doacross loop or of a library's object.
   virtual void post(std::uint64_t flag, FlagPost posted) = 0;
   virtual void wait(std::uint64_t flag, FlagWait wait) = 0;
-  /// Does an atomic operation at the page's home, as a full fence if it `orders`. Returns the result of
-  /// ComparedWords::operate().
+  /// Does an atomic operation at the page's home, a full fence if it `orders`. Returns ComparedWords::operate().
   virtual std::optional<Moment> operate(const WordOperation& operation, ProcessId home, bool orders) = 0;
   /// Waits in the program's own loop until `events` events of thread `by` have begun.
   virtual void spin(ProcessId by, std::uint64_t events) = 0;

@@ -12,8 +12,7 @@ namespace sdsm::sim {
 /// Default of --max-memory: half of the free memory, or half of the container's limit if that is less.
 Bytes default_memory_limit();
 
-/// Computes the same from the text of /proc/meminfo and of a container's memory.max (cgroups, version 2: bytes, or
-/// "max").
+/// Computes the same from the texts of /proc/meminfo and of a container's memory.max (cgroups 2: bytes, or "max").
 Bytes memory_limit_from(std::istream& meminfo, std::istream& container);
 
 /// Throws BadInput if the tables of the trace's touched pages may need more than `limit` on the layout's nodes. Reads

@@ -23,8 +23,7 @@ class Network {
  public:
   virtual ~Network() = default;
 
-  /// Sends `payload` bytes now and calls `arrived` when the last bit is there; at once within a node. Messages compete
-  /// for links in order of arrival.
+  /// Sends `payload` now; calls `arrived` with its last bit, at once within a node. Links serve in order of arrival.
   virtual void send(NodeId from, NodeId to, Bytes payload, std::function<void()> arrived) = 0;
 
   timelines::Timeline* timeline = nullptr;  ///< shows how many messages wait for each link, if the network knows
@@ -36,8 +35,7 @@ class TooSmall : public std::invalid_argument {
   using std::invalid_argument::invalid_argument;
 };
 
-/// Links and routes between the nodes in use, from SimGrid's platform. Routes are looked up at their first use, as a
-/// thousand nodes have a million of them.
+/// Links and routes between the nodes, from SimGrid's platform; routes at their first use: 1000 nodes have a million.
 class Topology {
  public:
   /// Throws TooSmall if the engine's platform has fewer than `nodes` hosts, or one of them has fewer than

@@ -33,8 +33,7 @@ class Player {
   void touch(const trace::TouchRun& run);
   void acquire(LockId lock, const trace::Event& event);
   void release(LockId lock, const trace::Event& event);
-  /// Releases the thread's locks after another thread has ended the program. The next holders in the trace may get them
-  /// later in simulated time.
+  /// Releases the thread's locks after another thread has ended the program, as their next holders may come later.
   void give_locks_back();
   std::optional<std::uint64_t> turn_of(const trace::Event& acquire);
   void close(const trace::Event& event);

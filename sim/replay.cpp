@@ -82,8 +82,7 @@ class Script {
   std::vector<std::vector<Interval>> threads_;
 };
 
-/// How to cause each kind of fault: `preparer` touches the page before, `victim` takes the fault. The home is process
-/// 0.
+/// How to cause each kind of fault: `preparer` touches the page of process 0 before, `victim` takes the fault.
 struct FaultScene {
   Layout layout;
   std::uint32_t victim;  ///< the thread that takes the fault

@@ -51,8 +51,7 @@ std::vector<Replayed> replay_microbenchmarks(const Platform& platform, NetworkKi
 Time replay_fault(const Platform& platform, NetworkKind network, FaultKind kind, std::uint32_t faults);
 Time replay_barrier(const Platform& platform, NetworkKind network, Layout layout, std::uint32_t repetitions);
 Time replay_lock(const Platform& platform, NetworkKind network, Layout layout, std::uint32_t repetitions_per_thread);
-/// Time that a release waits for the diff of one page, on two nodes: one run of `words` changed words, with the home on
-/// the other node.
+/// Time that a release waits for the diff of one page at home on the other node: one run of `words` changed words.
 Time replay_release(const Platform& platform, NetworkKind network, std::uint16_t words, std::uint32_t releases);
 /// A barrier's time for each of `pages` home pages that their owner wrote before it.
 Time replay_dirty_pages(const Platform& platform, NetworkKind network, std::uint32_t pages, std::uint32_t barriers);

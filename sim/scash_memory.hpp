@@ -55,9 +55,8 @@ class ScashMemory : public Memory {
 /// Plays threads in the order of simulated time.
 std::unique_ptr<Memory> scash_memory_in_time(Cluster& cluster, Thread& thread);
 
-/// Plays threads in the cluster's recorded order. The order says which touches trapped, and when among those of the
-/// same node; the protocol says what kind each trap was. Functions throw std::invalid_argument where order and trace do
-/// not match.
+/// Plays threads in the cluster's recorded order, which says what touches trapped, and when among the node's; the
+/// protocol says what kind of trap each was. Throws std::invalid_argument where order and trace do not match.
 std::unique_ptr<Memory> scash_memory_as_recorded(Cluster& cluster, Thread& thread);
 
 }  // namespace sdsm::sim

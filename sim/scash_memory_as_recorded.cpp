@@ -161,8 +161,7 @@ class AsRecorded final : public ScashMemory {
         break;
       }
     }
-    // If another process of the node drops the page before the thread's next event, the touch may have come before the
-    // drop.
+    // If another process of the node drops the page before the thread's next event, the touch may have come earlier.
     if (would_trap() && order_.drops_until_next(thread_.id()) == drops_before) {
       misfit(fmt::format("its {} of page {} of region {} traps", touch.access == Access::read ? "read" : "write",
                          page.index, index_of(page.region)));

@@ -76,8 +76,7 @@ class InTime final : public ScashMemory {
     return beside;
   }
 
-  /// Returns false if the node has lost the page again: another thread may have entered single-writer mode meanwhile,
-  /// for which this node dropped its copies.
+  /// False if the node has lost the page again: another thread's single-writer mode may have dropped its copies.
   bool fetch(PageId page, FaultKind kind, const Touch& touch, Owner owner) {
     const std::vector<PageId> beside = prefetched(page, kind);
     faults_.take(page, kind, 1, touch.home, beside);

@@ -1,5 +1,4 @@
-/// Runs one simulation: plays a program's intervals on a platform. SimGrid allows one engine per process, so a process
-/// calls simulate() once.
+/// Plays a program's intervals on a platform. SimGrid allows one engine per process, so simulate() is called once.
 #pragma once
 
 #include <filesystem>
@@ -49,8 +48,7 @@ struct Result {
   Time makespan{};        ///< of the measured region
   Time whole_makespan{};  ///< from start to the last thread's end
   std::vector<ThreadResult> threads;
-  /// Costs that were extrapolated: "barrier", "lock" (the platform gives other layouts), "memory-bus" (it gives other
-  /// numbers of threads).
+  /// Extrapolated costs: "barrier", "lock" (the platform has other layouts), "memory-bus" (other numbers of threads).
   std::vector<std::string> extrapolated;
   bool has_unknown_turns = false;  ///< ordered regions of an older trace ran in order of arrival
   std::uint64_t remote_faults = 0;
@@ -85,9 +83,8 @@ std::vector<Time> time_messages(const Platform& platform, NetworkKind network, c
 /// Receives from time to time the finished share of the run, 0..1.
 using Progress = std::function<void(double)>;
 
-/// Plays the program on the platform. Throws std::invalid_argument if the layout does not fit the platform, or if the
-/// platform lacks the cost of memory-bound computing there; PlatformError if costs contradict each other; RunError; and
-/// what the sources throw.
+/// Plays the program on the platform. Throws std::invalid_argument if the layout does not fit the platform, or it lacks
+/// memory-bound computing's cost there; PlatformError if costs contradict each other; RunError; and what sources throw.
 Result simulate(const Platform& platform, Layout layout, NetworkKind network, Program program,
                 const RunOptions& options, const Progress& progress = {});
 

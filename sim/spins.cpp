@@ -5,6 +5,8 @@
 
 namespace sdsm::sim {
 
+Spins::Spins(std::uint32_t processes) : begun_(processes), waiters_(processes) {}
+
 void Spins::ask(ProcessId by, std::uint64_t events, std::function<void()> answer) {
   if (begun(by) >= events) return answer();
   waiters_[index_of(by)].push_back({events, std::move(answer)});

@@ -8,11 +8,10 @@
 
 namespace sdsm::sim {
 
-/// Tracks threads that wait in their own loops for another thread's store. A trace dates the store by the other's
-/// events.
+/// Threads that wait in their own loops for another's store, which a trace dates by the other's events.
 class Spins {
  public:
-  explicit Spins(std::uint32_t processes) : begun_(processes), waiters_(processes) {}
+  explicit Spins(std::uint32_t processes);
 
   /// A question arrives at thread `by`. Calls `answer` when `events` of its events have begun, perhaps at once.
   void ask(ProcessId by, std::uint64_t events, std::function<void()> answer);

@@ -11,6 +11,8 @@
 
 namespace sdsm::sim {
 
+TeamBarrier::TeamBarrier(Cluster& cluster) : cluster_(cluster) {}
+
 void TeamBarrier::arrive(Thread& thread, std::uint32_t team, Arrival why, std::function<void()> through) {
   const Time now = cluster_.clock.now();
   gather(gathering_[team], team,

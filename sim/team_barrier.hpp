@@ -20,7 +20,7 @@ class Thread;
 /// The five-phase barrier of a team: synchronise, flush, synchronise, invalidate, synchronise.
 class TeamBarrier {
  public:
-  explicit TeamBarrier(Cluster& cluster) : cluster_(cluster) {}
+  explicit TeamBarrier(Cluster& cluster);
 
   /// The thread has arrived at a barrier of threads 0 to team - 1, which include it. Calls `through` when it may go on.
   /// A worker that waits for a fork is idle until the master comes.

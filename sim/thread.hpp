@@ -1,5 +1,4 @@
-/// One OpenMP thread in simulated time: its account, whether it computes or waits, and its local work that simulated
-/// time has not reached yet.
+/// An OpenMP thread in simulated time: its account, whether it computes, and its work that is still to be simulated.
 #pragma once
 
 #include <functional>
@@ -43,8 +42,7 @@ class Thread {
   void spend(Spent item, Time duration) {
     if (duration != Time{}) spend_faults(item, 0, duration);
   }
-  /// Adds time that the platform's costs add to the program's computing: a real run's account has it there, but the
-  /// sequential time does not.
+  /// Adds time of the platform's costs to computing, where a real run's account has it and sequential time has not.
   void spend_added_computing(Time duration) {
     if (duration != Time{}) add(Spent::compute, 0, duration, Time{});
   }
@@ -85,8 +83,7 @@ class Thread {
   /// Charges a wait that began at `since` and ends now.
   void waited(Spent item, Time since) { account.charge(item, since, clock_.now()); }
 
-  /// Charges a worker's idle time until the master forks, if it does. Returns when the wait for the fork's barrier
-  /// began.
+  /// Charges a worker's idle time until the master forks, if it does. Returns when its wait at the fork began.
   Time idle_until(const std::optional<Time>& forked, Time since) {
     if (!forked || *forked <= since) return since;
     account.charge(Spent::idle, since, *forked);

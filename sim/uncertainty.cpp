@@ -28,8 +28,7 @@ std::mt19937_64 generator_of(std::uint64_t seed) {
   return std::mt19937_64(words);
 }
 
-/// Returns what is impossible in a set of costs on the reference network; empty if nothing is. `only` restricts the
-/// check to one network model.
+/// What is impossible in a set of costs on the reference network, of both models or `only` one; empty if nothing is.
 std::vector<std::string> contradictions(const Costs& costs, std::optional<WireModel> only, ProtocolKind protocol) {
   for (const WireModel model : {WireModel::store_and_forward, WireModel::flow}) {
     if (only.value_or(model) != model) continue;
@@ -51,8 +50,7 @@ CostSampler::CostSampler(const Platform& platform, std::uint64_t seed, ProtocolK
 }
 
 double CostSampler::normal() {
-  // A new distribution for each number, as a distribution may keep a second number. Boost's gives the same numbers with
-  // every standard library.
+  // A new one each time, as it may keep a second number. Boost's gives the same numbers with every standard library.
   return boost::random::normal_distribution<double>()(random_);
 }
 

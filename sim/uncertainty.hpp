@@ -1,5 +1,4 @@
-/// Estimates a prediction's uncertainty: simulates the run with many sets of costs, drawn from the platform's standard
-/// errors and measured runs.
+/// A prediction's uncertainty: the run simulated with many sets of costs, drawn from standard errors and runs.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +20,7 @@ inline constexpr std::uint64_t most_draws = 10'000;
 /// library.
 class CostSampler {
  public:
-  /// `platform` must outlive the sampler. The costs of `protocol` must be possible. Throws std::invalid_argument if the
-  /// platform gives no standard error.
+  /// `platform` must outlive the sampler, with possible costs. Throws std::invalid_argument without standard errors.
   CostSampler(const Platform& platform, std::uint64_t seed, ProtocolKind protocol = ProtocolKind::scash);
 
   /// Returns the next possible set: skips sets in which a cost is less than its messages take, on either network model.

@@ -61,8 +61,7 @@ struct Event {
 };
 inline constexpr std::uint8_t no_kind = 0xff;
 
-/// Records a run. Needs memory for at most a quarter more than the selection's events, 40 bytes each: if there are
-/// more, the earliest to begin are kept.
+/// Records a run: at most the selection's events, the earliest to begin. Holds up to a quarter more, 40 bytes each.
 class Timeline {
  public:
   Timeline(Layout layout, const Tables& tables, Selection selection);

@@ -12,8 +12,7 @@
 
 namespace sdsm::jiajia {
 
-/// GRANT: the answer to the one before. WTNT and INVLD go before a message whose notices do not fit into one. FORK is
-/// [HY]'s: a region begins.
+/// GRANT answers the one before. WTNT and INVLD precede a message with too many notices. FORK: [HY]'s region begins.
 enum class MessageKind : std::uint8_t {
   GETP,
   GETPGRANT,

@@ -267,8 +267,7 @@ bool ProcessPages::apply_barrier_notice(const BarrierNotice& one) {
   return invalidates;
 }
 
-/// Makes the process the home: the page's only writer, or only reader if nobody wrote it, has its content, and others
-/// may have copies.
+/// Makes the process the home. As the page's only writer, or its only reader without a writer, it has the content.
 void ProcessPages::become_home(PageId page, bool has_written) {
   Entry& entry = this->entry(page);
   const bool is_twinned = entry.copy == State::read_write;

@@ -57,8 +57,7 @@ constexpr const FaultRule& rule_of(FaultKind kind) {
   return fault_rules[static_cast<std::size_t>(kind)];
 }
 
-/// Departures of the real system from its intent. All are off by default. Without them there is no notice of a page
-/// that nobody wrote.
+/// Departures of the real system from its intent, by default off: then a page that nobody wrote has no notice.
 struct Quirks {
   bool reads_of_invalid_copies_write = false;        ///< the handler takes a trap on a mapped page for a write
   bool writes_of_unmapped_pages_trap_twice = false;  ///< ... and one on an unmapped page for a read

@@ -33,8 +33,7 @@ constexpr std::string_view name_of(MessageKind kind) {
   return name_in(names, kind);
 }
 
-/// Payload of every message but page replies and diffs: kind, sender, page or lock, sequence number. Assumed: no source
-/// gives SCASH's.
+/// Payload of all messages but page replies and diffs: kind, sender, page or lock, number. Assumed, not from a source.
 inline constexpr Bytes control_payload{32};
 inline constexpr Bytes page_payload{4096};
 /// A control message with the operation or its outcome (two values of 16 bytes, flags and the kind), as sdsm run sends

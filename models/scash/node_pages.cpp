@@ -5,6 +5,8 @@
 
 namespace sdsm {
 
+WriteNotices::WriteNotices(std::pmr::memory_resource* memory) : pending_(memory), unnoticed_(memory), pages_(memory) {}
+
 void WriteNotices::add_unnoticed(RegionId region) {
   unnoticed_.add(region);
 }

@@ -1,6 +1,5 @@
-/// The states of one node's pages, by the tables of page_state.hpp. An untouched page costs no memory. A
-/// synchronisation costs time for twinned pages only: it drops all copies by one step of a counter, and older entries
-/// count as untouched.
+/// The states of one node's pages, by page_state.hpp. An untouched page costs no memory. A synchronisation costs time
+/// for twinned pages only: it drops all copies by one step of a counter, and older entries count as untouched.
 #pragma once
 
 #include <array>
@@ -34,8 +33,7 @@ struct Twinned {
 /// messages carry its notices to the others.
 class WriteNotices {
  public:
-  explicit WriteNotices(std::pmr::memory_resource* memory = std::pmr::get_default_resource())
-      : pending_(memory), unnoticed_(memory), pages_(memory) {}
+  explicit WriteNotices(std::pmr::memory_resource* memory = std::pmr::get_default_resource());
 
   std::uint32_t epoch() const { return epoch_; }
   /// Adds a notice: `writer` wrote the page in this epoch. Others receive it at the barrier that ends the epoch.

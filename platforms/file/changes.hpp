@@ -34,19 +34,16 @@ class Changes {
 
     /// Returns a line about an impossible value: `problem`, and how to multiply if the setting is a bare number.
     std::string refusal(std::string_view problem) const;
-    /// Returns the value as text with its unit. Throws std::invalid_argument if `own`, the file's text, is no number to
-    /// multiply.
+    /// Returns the value as text with its unit. Throws std::invalid_argument if `own`, the file's, is no number.
     std::string of(std::string_view own) const;
   };
-  /// Returns the effect on the property `id`. A change of a property changes its standard error and runs, too: a factor
-  /// multiplies them.
+  /// Returns the effect on the property `id`. A factor multiplies its standard error and runs, too.
   Effect effect_on(std::string_view id);
 
   /// Returns keys that give a value, are no glob and have met no property: properties that the file leaves out.
   std::vector<std::string> left_out() const;
 
-  /// Returns the change of all links. Throws std::invalid_argument for one value if links differ, and for impossible
-  /// values.
+  /// Returns the change of all links. Throws std::invalid_argument for one value of unequal links, and impossible ones.
   LinkChange change_links(std::string_view key, std::vector<LinkValue> links);
 
   void record(std::string property, std::optional<std::string> was, std::string is);

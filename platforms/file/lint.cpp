@@ -46,8 +46,7 @@ std::optional<double> simgrid_quantity(const std::string& text, std::string_view
 
 namespace {
 
-/// Describes what is wrong with a host's speed or a link's bandwidth or latency, and what to give instead; empty if
-/// nothing is.
+/// What is wrong with a host's speed or a link's bandwidth or latency, and what to give instead; empty if nothing is.
 std::string problem_with_machine(std::string_view attribute, const std::string& text) {
   const std::optional<double> value = simgrid_quantity(text, attribute);
   if (!value) return {};
@@ -81,8 +80,7 @@ std::string routing_problem(pugi::xml_node zone) {
                      zone.attribute("id").value(), given, fmt::join(routings, ", "));
 }
 
-/// Counts the numbers that a <cluster>'s radical names ("0-3,8"). Returns nothing if SimGrid would refuse it; SimGrid
-/// then reports it.
+/// The count of numbers that a <cluster>'s radical names ("0-3,8"); nothing if SimGrid refuses, and so reports, it.
 std::optional<std::uint64_t> count_of_radical(std::string_view radical) {
   std::uint64_t count = 0;
   for (std::size_t begin = 0; begin <= radical.size();) {

@@ -18,9 +18,8 @@ std::optional<double> simgrid_quantity(const std::string& text, std::string_view
 
 class Lint {
  public:
-  /// Describes what is wrong with an element: a link or host given twice, a host without a processor, numbers that no
-  /// machine has, an unknown routing, more than the limits of platform.hpp. `line` is the element's, from 1. Call it
-  /// once for each element.
+  /// What is wrong with an element: a link or host given twice, a host without a processor, numbers of no machine, an
+  /// unknown routing, more than the limits of platform.hpp. Call it once for each. `line`: the element's, from 1.
   std::vector<std::string> problems_of(pugi::xml_node element, std::size_t line);
 
  private:

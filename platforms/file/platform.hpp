@@ -109,9 +109,8 @@ const HostSpeed& host_speed(const Platform& platform);
 inline constexpr const char* platform_help =
     "SimGrid platform file with the costs of the machine, or the name of one of sdsm's own, such as p3-score";
 
-/// Returns the file that `name` means: itself or, if it does not exist and is a bare name, sdsm's own platform of that
-/// name with or without .xml (p3-score). These lie in platforms/ of the checkout, or of share/sdsm in an installed
-/// sdsm.
+/// Returns the file `name` or, if there is none and it is a bare name, sdsm's own platform of that name with or without
+/// .xml (p3-score). These lie in platforms/ of the checkout, or of share/sdsm in an installed sdsm.
 std::filesystem::path find_platform(const std::string& name);
 
 /// Changes to apply while reading a file.
@@ -129,9 +128,8 @@ inline constexpr const char* settings_help =
 /// Prints the effects of --set, on stdout if asked to, and notes on stderr.
 void tell_changes(const Platform& platform, bool on_stdout);
 
-/// Reads the properties. Throws PlatformError with everything that is wrong: no XML, an unknown, repeated or missing
-/// property, a value that is no quantity, mistakes in hosts, links and zones that SimGrid accepts, and settings that
-/// meet nothing.
+/// Reads the properties. Throws PlatformError with all that is wrong: no XML, a property unknown, repeated, missing or
+/// without a quantity, mistakes in hosts, links and zones that SimGrid accepts, and settings that meet nothing.
 Platform read_platform(const std::filesystem::path& path, const Settings& settings = {});
 
 /// Throws PlatformError if the file gives no costs of the protocol.

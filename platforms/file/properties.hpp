@@ -1,5 +1,4 @@
-/// The table of properties in a platform file: what each means, how it is read, and whether it may have a standard
-/// error.
+/// The table of a platform file's properties: what each means, how it is read, whether it may have a standard error.
 #pragma once
 
 #include <functional>
@@ -48,8 +47,7 @@ struct Family {
   std::string form;  ///< "barrier.NxT"
   std::string meaning;
   bool is_required;  ///< at least one is
-  /// Returns the property that `id` names, under its canonical id (barrier.2x1 for barrier.02x1); empty if it names
-  /// none.
+  /// Returns the property that `id` names, under its canonical id (barrier.2x1 for barrier.02x1); empty for none.
   std::function<std::optional<Property>(std::string_view id)> member;
   /// Returns the ids with a value, in order.
   std::function<std::vector<std::string>(const Costs&)> given;

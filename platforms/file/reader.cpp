@@ -103,8 +103,7 @@ class Reader {
     }
   }
 
-  /// Reads properties of the outermost zone. Those of hosts and links have no meaning here: an unused property is an
-  /// error.
+  /// Reads properties of the outermost zone. Those of hosts and links mean nothing here: unused ones are errors.
   void visit(pugi::xml_node node, pugi::xml_node zone, int depth) {
     if (depth > most_depth) {
       return report(node.offset_debug(),

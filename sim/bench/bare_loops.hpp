@@ -1,6 +1,5 @@
-/// Bounds for the simulator's speed: the least that a remote fault could cost with and without SimGrid. All loops
-/// simulate the same faults: think 0..200 us, request of 64 B, 20 us at the home, page of 4096 B, 10 us at the
-/// requester; random homes. Each returns its number of faults.
+/// The least that a remote fault could cost the simulator with and without SimGrid. Each loop returns its number of
+/// faults: think 0..200 us, request of 64 B, 20 us at a random home, page of 4096 B, 10 us at the requester.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,4 @@
-/// How long a trace's compute takes on another machine: by a factor, or so that its sum is a given time
-/// (docs/user-guide.md).
+/// A trace's compute time on another machine: by a factor, or so that its sum is given (docs/user-guide.md).
 #pragma once
 
 #include <cstdint>
@@ -38,8 +37,7 @@ void add_options(commands::CommandLine& app, ComputeScale& scale);
 /// --from-host-speed, for commands that then read the hosts' speed.
 void add_host_speed(commands::CommandLine& app, ComputeScale& scale);
 
-/// Compute time of a trace in its measured region, summed over its threads; of the whole run if it has no region or
-/// `whole` is set.
+/// Compute time in a trace's measured region, summed over threads; of the `whole` run on demand or without a region.
 struct TraceSurvey {
   unsigned clock_rank = 0;        ///< of the clocks that bound the region (rank_of)
   std::uint64_t clock_calls = 0;  ///< readings of those by the initial thread

@@ -4,8 +4,7 @@
 
 namespace sdsm::trace {
 
-/// An error in a piece of a file, from code that knows neither the file's name nor the place. The reader adds both and
-/// throws a FormatError.
+/// An error in a piece of a file whose name and place the code does not know. The reader turns it into a FormatError.
 class ContentError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

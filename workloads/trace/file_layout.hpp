@@ -1,5 +1,4 @@
-/// The outer shape of a trace file (docs/trace-format.md): file head, blocks, footer and trailer, without gaps. Numbers
-/// of fixed size are little-endian.
+/// A trace file's outer shape (docs/trace-format.md): head, blocks, footer, trailer. Numbers are little-endian.
 #pragma once
 
 #include <array>
@@ -21,8 +20,7 @@ inline constexpr std::uint64_t head_bytes = 16;
 inline constexpr std::uint64_t trailer_bytes = 32;
 inline constexpr std::uint64_t trailer_checked_bytes = 20;
 
-/// Largest content of a block. It is small, as a reader holds one block per thread; larger blocks compress hardly
-/// better.
+/// Largest content of a block: a reader holds one per thread, and larger ones compress hardly better.
 inline constexpr std::uint32_t max_block_bytes = 64 * 1024;
 /// Slightly above zstd's bound for an incompressible block (ZSTD_compressBound plus a checksum).
 inline constexpr std::uint32_t max_stored_block_bytes = max_block_bytes + 4096;

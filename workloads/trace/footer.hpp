@@ -34,8 +34,7 @@ nlohmann::json totals_json(const Totals& totals, const EventCounts& events);
 /// Writes the footer's JSON text, in format_version. Bytes of names that are not UTF-8 become U+FFFD.
 std::string to_json_text(const Footer& footer);
 
-/// Reads the footer, and checks everything that needs no other part of the file. `format` is the head's. Throws
-/// ContentError.
+/// Reads the footer and checks what needs no other part of the file. `format`: the head's. Throws ContentError.
 Footer footer_from_json_text(std::string_view text, std::uint32_t format);
 
 }  // namespace sdsm::trace

@@ -48,9 +48,8 @@ constexpr bool possible(Change change) {
          change.words + change.runs <= max_changed_words + 1;
 }
 
-/// Whether these lines can hold a partial change of that size. They cannot if they are too few or too many for its
-/// words, if they have more groups of adjacent lines than runs, if the unchanged words between runs have no room, or if
-/// an end lies outside of the lines.
+/// Whether these lines can hold a partial change of that size: neither too few nor too many for its words, no more
+/// groups of adjacent lines than runs, room for the unchanged words between runs, and the ends within the lines.
 constexpr bool possible(Change change, const ChangedLines& changed) {
   if (changed.lines == ~std::uint64_t{0}) {  // the most frequent case
     return change.words >= 64 && (!changed.first_word || !changed.last_word || change.runs >= 2);
@@ -94,8 +93,7 @@ std::optional<std::string> problem_with(Change change, const ChangedLines& chang
 /// Checks an interval's lines. Precondition: their number matches the touches, and none has zero pages.
 std::optional<std::string> problem_with_pages(const Interval& interval);
 
-/// Checks the totals of all threads together. One touch of a mended trace (mended.hpp) may have become one for each
-/// thread.
+/// Checks all threads' totals together. In a mended trace (mended.hpp) a touch may have become one for each thread.
 std::optional<std::string> problem_with(const std::vector<Totals>& totals);
 
 /// Checks a header's tables.

@@ -25,13 +25,11 @@ std::uint64_t pad(const File& file, const std::filesystem::path& output);
 /// counted once for the team.
 std::uint64_t leave_out_barriers(const File& file, const std::filesystem::path& output);
 
-/// Leaves out all locks (but those of ordered regions) and inline atomic operations: an upper bound for what fewer of
-/// them can gain. Returns their number.
+/// Leaves out all locks (but ordered regions') and inline atomic operations, a bound for any gain. Returns the number.
 std::uint64_t leave_out_locks(const File& file, const std::filesystem::path& output);
 
-/// Balances computing between any two barriers of a parallel region (fork and join included). All members then compute
-/// equally long, together as long as traced; each member's intervals grow or shrink by one factor. Returns the number
-/// of uneven phases.
+/// Balances computing between any two barriers of a parallel region (fork and join included): all members compute as
+/// long as traced on average, each one's intervals scaled by one factor. Returns the number of uneven phases.
 std::uint64_t balance(const File& file, const std::filesystem::path& output);
 
 /// Moves first writes from the initial thread to the threads that use the pages. It takes pages of heap blocks and

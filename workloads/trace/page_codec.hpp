@@ -43,8 +43,7 @@ class PagePredictor {
     const std::uint64_t mixed = (hash_of(last_[stream]) * streams_ + stream) * 0x9E37'79B9'7F4A'7C15;
     return predictions_[mixed >> 56];
   }
-  /// Records the page's value. Returns whether the previous page had the same value: a right prediction then stays
-  /// valid.
+  /// Records the page's value. Returns whether it is the previous page's: a right prediction then stays valid.
   bool pass(unsigned stream, const Value& value) { return std::exchange(last_[stream], value) == value; }
 
  private:
@@ -107,8 +106,7 @@ class PageDecoder {
     read_right();
   }
 
-  /// Reads the value of the next page of `stream`, and returns how many of the next `pages` have it. Throws
-  /// ContentError.
+  /// Reads the next page's value in `stream`. Returns how many of the next `pages` have it. Throws ContentError.
   std::uint64_t next(unsigned stream, std::uint64_t pages, Value& value) {
     Value& prediction = predictor_.prediction(stream);
     const bool is_right = right_ > 0;

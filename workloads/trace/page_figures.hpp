@@ -35,8 +35,7 @@ using PageBook = std::map<std::pair<PageId, ProcessId>, PageFigures>;
 /// Names of regions by number; a region without an entry has its fixed name.
 using RegionNames = std::map<std::uint32_t, std::string>;
 
-/// Writes a CSV table (RFC 4180) with a title line and a line for each page and process with figures, sorted by region,
-/// page and process.
+/// Writes a CSV table (RFC 4180): a title, then a line per page and process, sorted by region, page and process.
 std::string page_table_text(const PageBook& book, const RegionNames& names, const Layout& layout);
 
 }  // namespace sdsm::trace

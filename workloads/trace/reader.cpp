@@ -28,8 +28,7 @@ namespace {
 constexpr std::size_t padding_bytes = 64;
 static_assert(padding_bytes >= max_run_bytes && padding_bytes >= max_piece_head_bytes);
 
-/// Appends to an interval's lines or sites; an equal value lengthens the last run. Throws ContentError if there are too
-/// many.
+/// Appends to an interval's lines or sites; an equal value lengthens the last run. Throws ContentError beyond a limit.
 template <typename Run>
 void append_pages(std::vector<Run>& runs, const Run& run) {
   Run alike = run;
@@ -203,8 +202,7 @@ struct File::Impl {
 };
 
 /// Limits how often rightly predicted lines or sites, which take no bytes, may differ from page to page. Each takes
-/// some 10 ns to read, and some 2 us to trace. So a file of a kilobyte is read in less than a minute, and a trace of
-/// hours still fits.
+/// 10 ns to read and 2 us to trace: a kilobyte is read in less than a minute, and a trace of hours still fits.
 constexpr std::uint64_t least_page_steps = std::uint64_t{1} << 32;  ///< of a file
 constexpr std::uint64_t page_steps_per_byte = 1 << 20;
 

@@ -43,8 +43,7 @@ class ThreadCursor {
   std::unique_ptr<Impl> impl_;
 };
 
-/// An open trace file. Opening checks everything but the blocks; a cursor checks a block's checksum and values when it
-/// reaches the block.
+/// An open trace file. Opening checks everything but the blocks; a cursor checks each block when it reaches it.
 class File {
  public:
   /// Throws FormatError, or std::system_error if the file cannot be opened.

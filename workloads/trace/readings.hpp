@@ -1,5 +1,4 @@
-/// The values of a program's clock readings on a cluster. `sdsm simulate --readings` writes them; `sdsm trace
-/// --readings` shows them to the program.
+/// A program's clock readings on a cluster, which `simulate --readings` writes and `trace --readings` shows it.
 ///
 /// A CSV table with a title line and a line for each reading: thread by thread, each thread's in the order of the
 /// program, numbered from 0. Seconds count from the begin of the program, exact to the picosecond:

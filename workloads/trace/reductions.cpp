@@ -23,8 +23,7 @@ struct AtEnd {
 };
 using Ends = std::map<std::uint64_t, AtEnd>;
 
-/// Adds the thread's parts: the operation just before a join, if it is the thread's only one on that place in the
-/// region.
+/// Adds the thread's parts: an operation just before a join, the thread's only one on that place in the region.
 void add_parts(const File& file, std::uint32_t thread, Ends& ends) {
   ThreadCursor cursor = file.thread(thread);
   std::map<Place, std::uint64_t> operations;  // so far in the region

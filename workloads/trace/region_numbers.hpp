@@ -1,6 +1,5 @@
-/// Numbers of regions in a running program. A trace numbers regions in the order in which the tracer met them. A run
-/// has some from the start, with the same numbers in all processes. Files about both (page figures, orders) use the
-/// run's numbers.
+/// Numbers of regions in a running program, equal in all processes. A trace numbers them in the order in which the
+/// tracer met them; page figures and orders use the run's numbers.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +15,7 @@ inline constexpr std::uint32_t administrative_region = 2;
 constexpr std::uint32_t stack_region(std::uint32_t process) {
   return 3 + 2 * process;
 }
-/// Number of the region with the process's thread-local variables. In a trace it is a second `thread_stack` of the
-/// thread, after the stack.
+/// The region of the process's thread-local variables: in a trace the thread's second `thread_stack`.
 constexpr std::uint32_t control_region(std::uint32_t process) {
   return 4 + 2 * process;
 }

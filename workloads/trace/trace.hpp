@@ -1,6 +1,5 @@
-/// A trace: for each thread of an OpenMP program, a sequence of intervals. An interval is a piece of work (compute time
-/// and the pages that it touched), closed by one OpenMP event. Nodes, protocol, costs and network are chosen when a
-/// trace is simulated.
+/// A trace: for each thread of an OpenMP program, a sequence of intervals, pieces of work (compute time and the pages
+/// that it touched) that end with an OpenMP event. Nodes, protocol, costs and network are chosen for its simulation.
 #pragma once
 
 #include <array>
@@ -112,8 +111,7 @@ constexpr bool has_turn(const Event& event) {
 constexpr bool may_be_tried(LockClass lock) {
   return lock <= LockClass::nest_lock;
 }
-/// Whether the event's value says if the thread only tried: it would have gone on without the lock if another thread
-/// had it.
+/// Whether the event's value says if the thread only tried, and would have gone on without the lock.
 constexpr bool tells_try(const Event& event) {
   return event.kind == EventKind::acquire && may_be_tried(static_cast<LockClass>(event.detail));
 }
