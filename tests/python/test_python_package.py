@@ -156,3 +156,9 @@ def imported(folder: Path, *options: str) -> str:
 def test_what_is_in_the_way_is_told_in_one_line(tmp_path):
     (tmp_path / "pandas.py").write_text("raise ModuleNotFoundError(\"No module named 'pandas'\", name='pandas')\n")
     assert imported(tmp_path) == "ModuleNotFoundError: the Python package pandas is missing. scripts/setup installs it"
+
+
+def test_a_checkout_may_lie_just_below_the_root():
+    source = (ROOT / "python" / "sdsm" / "base" / "places.py").read_text()
+    exec(source, places := {"__file__": "/sdsm/python/sdsm/base/places.py", "__name__": "places"})
+    assert places["PACKAGE"] == Path("/sdsm/python/sdsm")

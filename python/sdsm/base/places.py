@@ -6,7 +6,8 @@ import os
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[1]
-_CHECKOUT, _PREFIX = PACKAGE.parents[1], PACKAGE.parents[3]
+_CHECKOUT = PACKAGE.parent.parent
+_PREFIX = _CHECKOUT.parent.parent  # of a checkout just below the root: the root
 IS_INSTALLED = not (_CHECKOUT / "CMakeLists.txt").exists()
 _SHARED = _PREFIX / "share" / "sdsm" if IS_INSTALLED else _CHECKOUT
 
