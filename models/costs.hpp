@@ -75,8 +75,8 @@ struct Costs : ProtocolCosts {
   Time interrupt_delay{};       ///< before a computing home answers. Optional, uncalibrated
   double noise_deviation = 0;   ///< standard deviation of the time of equal work, from period to period, over its mean
   Time noise_duration = 100ms;  ///< mean length of such a period. Assumed, unless measured
-  /// For T threads of a node, from 2: how many times as long a loop that only waits for memory takes when all T run it
-  /// as when one does. Optional.
+  /// By number of threads of a node, 2 or more: the time of a loop that only waits for memory when all of them run it,
+  /// divided by its time when one does. Optional.
   std::map<std::uint32_t, double> memory_bus;
 
   Framing framing;

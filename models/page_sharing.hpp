@@ -64,11 +64,11 @@ constexpr bool begins_before_operation(std::uint32_t processes) {
   return processes > 1;
 }
 
-/// What follows when a thread touches a page that an atomic operation has changed. `copies`: what the node has of
+/// What follows when a thread touches a page that an atomic operation has changed. `copies`: how many the node has of
 /// others' pages, this one among them if it `is_copy`; `processes`: of the node. Stacks are an exception: a thread's
 /// stack holds sums of reductions beside data that other threads read when they begin a region. A thread that begins
 /// late and reads such data has not met others by that, but must not keep older copies. Several processes of a node
-/// would drop each other's copies in turn.
+/// would drop each other's copies in turn: there the thread has met others.
 enum class Meeting : std::uint8_t { none, drops_copies, meets_others };
 constexpr Meeting meeting_at(bool is_on_stack, std::uint64_t copies, bool is_copy, std::uint32_t processes) {
   if (copies == (is_copy ? 1 : 0)) return Meeting::none;
@@ -139,7 +139,7 @@ constexpr bool is_asked_for_alone(SingleWriterMode mode, bool is_copy_of_stack) 
 }
 
 /// Whether a page goes to another node only after the home's node has sent home what it changed in others' stacks. The
-/// home's thread stores to its own stack without a fault, and may have done so since.
+/// home's thread stores to its own stack without a fault, and may have done so after those changes.
 constexpr bool serves_behind_stacks(SingleWriterMode mode, bool is_own_stack) {
   return mode != SingleWriterMode::off && is_own_stack;
 }

@@ -39,10 +39,10 @@ class Memory {
  public:
   virtual ~Memory() = default;
 
-  /// An interval begins after `before` others of the thread. It stays valid until finish_interval().
+  /// The thread begins an interval, after `before` others. The reference stays valid until finish_interval().
   virtual void begin(const trace::Interval& /*interval*/, std::uint64_t /*before*/) {}
   virtual void touch(const Touch& touch) = 0;
-  /// The interval's touches and computing end; its event comes next, the thread's `event`-th.
+  /// All touches and computing of the interval are done; its event comes next, the thread's `event`-th.
   virtual void finish_interval(std::uint64_t event) = 0;
 
   /// Waits at a barrier of threads 0 to team - 1, which include this one. A worker is idle until the master forks.
@@ -51,7 +51,8 @@ class Memory {
   virtual Time lone_barrier() const { return {}; }
   /// The thread leaves its region, after the region's last barrier.
   virtual void leave_region() {}
-  /// Waits at a barrier of this thread's gang of `size`. Throws std::invalid_argument if the protocol has none.
+  /// Waits at a barrier of gang number `gang`, which has `size` members, this thread among them. Throws
+  /// std::invalid_argument if the protocol has no gangs' barriers.
   virtual void gang_barrier(std::uint32_t gang, std::uint32_t size);
   /// Makes the thread's changes visible to others and their changes to it, as far as the protocol's flush does.
   virtual void flush() = 0;

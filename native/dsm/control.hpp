@@ -124,7 +124,7 @@ struct PageEvent {
     diff,     ///< sent to another node. object: region; value: page; bytes: its payload
     clock,    ///< the process learns that the initial thread read a clock that bounds the region. value: readings so
               ///< far, with_rank(); object: AsOf, at which of the process's events the reading counts
-    barrier,  ///< comes to a barrier, or waits for work. bytes: whether of_team
+    barrier,  ///< comes to a barrier, or waits for work. bytes: of_team at the team's barrier, else 0
     ask,      ///< flushes before it asks for a lock
     take,     ///< flushes once it has the lock. object: lock; value: the lock's grants before this one
     drop,     ///< flushes what is left, and drops the node's copies
@@ -135,7 +135,7 @@ struct PageEvent {
   enum class AsOf : std::uint32_t {
     now,      ///< where it learns of it
     arrival,  ///< at its last `barrier` of the team
-    leaving,  ///< at its last `leave` before that
+    leaving,  ///< at its last `leave` before that `barrier`
   };
   static constexpr std::uint16_t of_team = 1;
   /// Place in the order of the node's events; 0 for `diff`, `clock` and `leave`, which have none.

@@ -20,14 +20,14 @@ namespace sdsm::dsm {
 /// Numbers up to `lock_release` are those of MessageKind: messages that the protocol counts. The others are replies,
 /// and messages of this run-time that SCASH's sources do not mention.
 enum class WireKind : std::uint8_t {
-  page_request,     ///< address: page; value: PageWish; payload: for each further page wanted, how many pages
-                    ///< behind the first it lies (std::uint32_t), or in single-writer mode HeldCopy. Answer: page_reply
-  write_request,    ///< address: page; value: PageWish. Answer in single-writer mode: done (when nobody else has the
-                    ///< page)
-  diff,             ///< a piece of a diff; address: bytes of the diff before it; value: DiffPiece; payload: the piece,
-                    ///< then a piece of the twin's words. Answer: done, when the piece is here. Under JIAJIA a whole
-                    ///< DIFF message; address: number of answers that the home counts; value: bytes of data by the
-                    ///< model; payload: PartOfDiff, piece and words of each part. Answer: diff_grant
+  page_request,   ///< address: page; value: PageWish; payload: for each further page wanted, how many pages
+                  ///< behind the first it lies (std::uint32_t), or in single-writer mode HeldCopy. Answer: page_reply
+  write_request,  ///< address: page; value: PageWish. Answer in single-writer mode: done (when nobody else has the
+                  ///< page)
+  diff,           ///< a piece of a diff; address: bytes of the diff before it; value: DiffPiece; payload: the piece,
+                  ///< then a piece of the twin's words. Answer: done, when the piece is here. Under JIAJIA a whole
+         ///< DIFF message; address: number of answers that the home adds to its counts; value: bytes of data by the
+         ///< model; payload: PartOfDiff, piece and words of each part. Answer: diff_grant
   barrier_arrive,   ///< at a gang's barrier, address: its key; value: its size. At the team's, address: 0; value: 0,
                     ///< changes_are_home or notices_are_here; payload: NoticeRuns. Answer: barrier_release (when all
                     ///< have come), or quit
@@ -38,13 +38,13 @@ enum class WireKind : std::uint8_t {
   lock_grant,       ///< address: GrantSays; value: how often it was granted before
   lock_release,     ///< address: LockId; value: as lock_request. No answer
 
-  page_reply,    ///< address: how many operations its home has done for others; value: bit i: page i was changed since
-                 ///< the last barrier by an atomic operation, or in single-writer mode; payload: the pages' slots
-                 ///< (larger_pages.hpp)
-  diff_grant,    ///< JIAJIA's: all changes of a message are at home
-  done,          ///< value: what was asked for, if it is a number
-  quit,          ///< the program has ended. generation: when, the last 32 bits of process 0's clock
-  quit_in_turn,  ///< as quit, but this process first asks for its turn to run exit functions
+  page_reply,  ///< address: how many atomic operations the home has done for others; value: bit i: page i was changed
+               ///< since the last barrier by an atomic operation, or in single-writer mode; payload: the pages' slots
+               ///< (larger_pages.hpp)
+  diff_grant,      ///< JIAJIA's: all changes of a message are at home
+  done,            ///< value: what was asked for, if it is a number
+  quit,            ///< the program has ended. generation: when, the last 32 bits of process 0's clock
+  quit_in_turn,    ///< as quit, but this process first asks for its turn to run exit functions
   exit_functions,  ///< this process has some. No answer
   hello,           ///< the first message on a connection; payload: Hello
   lock_try,        ///< as lock_request, but the answer comes at once: lock_grant, or done; value: who has it
@@ -82,8 +82,8 @@ enum class WireKind : std::uint8_t {
                ///< (when the program has ended): done
   late_diff,   ///< as diff, between service threads. Answer for the last piece: late_done
   late_done,   ///< no answer
-  stack_news,  ///< single-writer mode, between service threads of a node: the sender's stack changes. Answer:
-               ///< stack_news_seen
+  stack_news,  ///< single-writer mode, between service threads of a node: another process will change the sender's
+               ///< stack. Answer: stack_news_seen
   stack_news_seen,  ///< no answer
   home_request,  ///< single-writer mode: address: page of the own node; value: PageWish. Answer: done; value: OwnPage
   downgrade_request,  ///< single-writer mode, between service threads: address: page; value: PageWish, of what may be
@@ -249,7 +249,8 @@ struct NoticeRun {
 inline constexpr std::uint64_t changes_are_home = 1;
 inline constexpr std::uint64_t notices_are_here = 2;  ///< changes too
 
-/// Whether this answers a question during which handlers may run. A handler's own questions never get such an answer.
+/// Whether this answers a question that the program's signal handlers may interrupt. Questions that a signal handler
+/// asks never get such an answer.
 constexpr bool answers_long_question(WireKind kind) {
   return kind == WireKind::barrier_release || kind == WireKind::quit || kind == WireKind::quit_in_turn ||
          kind == WireKind::exit_run || kind == WireKind::lock_grant;

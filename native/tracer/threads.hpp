@@ -191,12 +191,13 @@ class Uninterrupted {
   bool was_inside_;
 };
 
-/// Sets up all threads; the caller becomes thread 0, whose block lies in `memory` if it has one.
+/// Sets up all threads; the caller becomes thread 0. `memory`: where its thread-local variables and thread control
+/// block lie; empty if the program has no thread-local variables.
 void start_threads(const program::AddressRange& memory) REQUIRES(turn, starting);
 /// Opens all threads' variables, for the end of tracking. They are shut again when their thread next hands the turn on.
 void open_all_locals() REQUIRES(turn);
 VirtualThread& thread_of(std::uint32_t number) REQUIRES(turn);
-/// Number of threads that exist, and these.
+/// The number of threads that exist.
 std::uint32_t thread_count() REQUIRES(turn);
 std::span<VirtualThread> all_threads() REQUIRES(turn);
 
@@ -209,8 +210,8 @@ void stop(VirtualThread& self, ThreadStatus status, const void* waits_for = null
 void wake(VirtualThread& thread, std::uint64_t clock_ns) REQUIRES(turn);
 
 /// A scheduling point: the runnable thread with the smallest clock goes on (in later passes: the one that went on in
-/// the first). Returns when the caller is chosen again. A caller that can go on does so while its clock is ahead by no
-/// more than `slack_ns`, and while it holds a lock that is the process's own.
+/// the first). Returns when the caller is chosen again. A caller that can go on keeps the turn while it holds a lock
+/// that is the process's own, or its clock is ahead of the next thread's by at most `slack_ns`.
 void schedule(std::uint64_t slack_ns = 0) REQUIRES(turn);
 
 /// A scheduling point within the caller's interval, after which the caller's clock is `nanoseconds` later (sleep).

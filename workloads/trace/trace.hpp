@@ -32,8 +32,8 @@ enum class EventKind : std::uint8_t {
   team_begin,  ///< other team members: begin the region. object, value: as in `fork`. Closes an empty interval
   join,        ///< every member: end of the region (an implied barrier). object, value: as in `fork`
   barrier,     ///< explicit or implied barrier inside a region. value: team size
-  acquire,  ///< asks for a lock. object: LockId; detail: LockClass; value: the turn of class ordered (has_turn()); for
-            ///< a lock, 1 if the thread only tried, and got it (was_tried())
+  acquire,  ///< asks for a lock. object: LockId; detail: LockClass; value: of class ordered, the turn (has_turn()); of
+            ///< a lock, 1 if the thread only tried to take it, and did (was_tried())
   release,  ///< releases a lock. object: LockId; detail: LockClass
   single,   ///< reaches a `single`. object: construct number; detail: 1 for the thread that executes it
   copyprivate,  ///< barrier at which a `single copyprivate` distributes its values. object: construct; value: team size
@@ -145,7 +145,8 @@ struct TouchRun {
   bool operator==(const TouchRun&) const = default;
 };
 
-/// Whether some words of a page changed and others did not: such a page's changed lines are known.
+/// Whether some words of a page changed and others did not. The trace says which lines (64 bytes) of such a page
+/// changed.
 constexpr bool is_partial(Change change) {
   return change.words != 0 && change.words != words_per_page;
 }
@@ -313,7 +314,7 @@ struct Header {
   std::vector<UnseenCall> unseen{};  ///< by function
   // For running the program again; empty, 0 and false in older traces.
   std::string program_sha256{};
-  std::uint32_t asked_threads = 0;  ///< `sdsm trace -n`: threads may be more
+  std::uint32_t asked_threads = 0;  ///< as `sdsm trace -n` gave it; `threads` may be larger
   bool reads_input = false;         ///< the program read standard input
   /// Thread that ended the program inside a parallel region; none in older traces.
   std::optional<std::uint32_t> ended_by{};
