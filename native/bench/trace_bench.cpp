@@ -172,8 +172,17 @@ void print_program(const Words& program, unsigned threads, const std::vector<Rou
              static_cast<double>(trace.file_bytes()) / static_cast<double>(touches), touches, trace.file_bytes());
 }
 
+struct TemporaryTrace {
+  std::filesystem::path path = std::filesystem::temp_directory_path() / fmt::format("sdsm-bench-{}.trace", ::getpid());
+  ~TemporaryTrace() {
+    std::error_code error;
+    std::filesystem::remove(path, error);
+  }
+};
+
 int run(const Words& program, unsigned threads, unsigned passes, int rounds) {
-  const auto trace = std::filesystem::temp_directory_path() / fmt::format("sdsm-bench-{}.trace", ::getpid());
+  const TemporaryTrace temporary;
+  const std::filesystem::path& trace = temporary.path;
   std::vector<Round> all;
   for (int i = 0; i < rounds; ++i) {
     const commands::Descriptor output = commands::make_temporary_file();
@@ -184,7 +193,6 @@ int run(const Words& program, unsigned threads, unsigned passes, int rounds) {
   }
   print_touches(all);
   print_program(program, threads, all, trace::File(trace));
-  std::filesystem::remove(trace);
   return 0;
 }
 

@@ -18,8 +18,6 @@
 namespace sdsm::dsm {
 namespace {
 
-constexpr greg_t single_step = 0x100;  // TF, of the flags
-
 // In ticks: of 2 ms of the thread's processor time, or pauses. Following 512 instructions takes about 1 ms, and the
 // time between doubles; a question takes about 0.1 ms.
 constexpr std::uint64_t first_poll = 50, least_between_questions = 5;
@@ -83,7 +81,7 @@ void note_poll(const greg_t* registers) REQUIRES(application) {
 }
 
 void stop_following(greg_t* registers) REQUIRES(application) {
-  registers[REG_EFL] &= ~single_step;
+  registers[REG_EFL] &= ~program::single_step;
   turning.is_followed = false;
 }
 
@@ -143,7 +141,7 @@ bool waits_blindly(ucontext_t& machine, Interrupted how) {
   if (turning.ticks >= turning.next_poll && (is_inside || how == Interrupted::after_pause)) {
     turning.is_followed = has_followed = true;
     turning.steps_outside = is_inside ? 0 : most_steps_outside;
-    registers[REG_EFL] |= single_step;
+    registers[REG_EFL] |= program::single_step;
     if (is_inside) note_poll(registers);
     return false;
   }
@@ -161,7 +159,7 @@ bool is_pause_of_note() {
 bool take_followed_step(ucontext_t& machine) {
   greg_t* const registers = machine.uc_mcontext.gregs;
   if (!turning.is_followed) {
-    registers[REG_EFL] &= ~single_step;
+    registers[REG_EFL] &= ~program::single_step;
     return has_followed;
   }
   if (turning.events != events_now()) {

@@ -87,11 +87,13 @@ SDSM_ENTRY int setcontext(const ucontext_t* resumed) noexcept {
 
 // makecontext() has put uc_link where rbx points.
 extern "C" [[noreturn]] __attribute__((visibility("hidden"), used)) void sdsm_resume_next(const ucontext_t* next) {
-  exit(setcontext(next));
+  exit(next == nullptr ? 0 : setcontext(next));  // null if the program set uc_link after makecontext()
 }
-asm(".text\n.type sdsm_end_of_context, @function\nsdsm_end_of_context:\n"
-    "  mov (%rbx), %rdi\n  lea 8(%rbx), %rsp\n  and $-16, %rsp\n  call sdsm_resume_next\n"
-    ".size sdsm_end_of_context, .-sdsm_end_of_context\n");
+// Who unwinds a context's stack looks for the byte before the address that its function returns to, and ends there.
+asm(".pushsection .text\n.type sdsm_end_of_context, @function\n"
+    "  .cfi_startproc\n  .cfi_undefined rip\n  nop\nsdsm_end_of_context:\n"
+    "  mov (%rbx), %rdi\n  lea 8(%rbx), %rsp\n  and $-16, %rsp\n  call sdsm_resume_next\n  .cfi_endproc\n"
+    ".size sdsm_end_of_context, .-sdsm_end_of_context\n.popsection\n");
 
 // These return again when their caller has long gone on: nothing of ours may be on the stack. So the way to them is a
 // jump, after a call that opens the pages and returns their address.
@@ -111,7 +113,7 @@ __attribute__((visibility("hidden"), used)) auto* sdsm_before_setjmp(__jmp_buf_t
 }
 
 #define SDSM_OPENING(name, before)                                             \
-  asm(".text\n.globl " name "\n.type " name ", @function\n" name               \
+  asm(".pushsection .text\n.globl " name "\n.type " name ", @function\n" name  \
       ":\n"                                                                    \
       "  .cfi_startproc\n  push %rdi\n  .cfi_adjust_cfa_offset 8\n"            \
       "  push %rsi\n  .cfi_adjust_cfa_offset 8\n"                              \
@@ -119,7 +121,7 @@ __attribute__((visibility("hidden"), used)) auto* sdsm_before_setjmp(__jmp_buf_t
       "\n  add $8, %rsp\n  .cfi_adjust_cfa_offset -8\n"                        \
       "  pop %rsi\n  .cfi_adjust_cfa_offset -8\n"                              \
       "  pop %rdi\n  .cfi_adjust_cfa_offset -8\n  jmp *%rax\n  .cfi_endproc\n" \
-      ".size " name ", .-" name "\n")
+      ".size " name ", .-" name "\n.popsection\n")
 SDSM_OPENING("getcontext", "sdsm_before_getcontext");
 SDSM_OPENING("__sigsetjmp", "sdsm_before_sigsetjmp");
 SDSM_OPENING("setjmp", "sdsm_before_setjmp");

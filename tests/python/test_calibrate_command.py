@@ -169,6 +169,7 @@ def test_a_cluster_too_small_for_the_layouts_leaves_them_unproved(outputs, tmp_p
         (["m.json", "-o", "o.xml", "--base", "none/none.xml"], "none.xml"),
         (["m.json", "-o", "o.xml", "--base", "text.json"], "not XML"),
         (["m.json", "-o", "o.xml", "--build", "nowhere"], "does not exist"),
+        (["printed.json", "-o", "o.xml"], "does not say on which layout"),
         (["np.out", "-o", "o.xml", "--base", "bare.xml"], "no page fault"),
         (["np.out", "-o", "o.xml", "--base", "frame.xml"], "frame.xml: reference network: frame.payload '1e20B'"),
     ],
@@ -179,6 +180,7 @@ def test_unusable_input_gives_one_line_and_status_2(tmp_path, monkeypatch, capsy
     for name in ("m.json", "copy.json"):
         (tmp_path / name).write_bytes((DATA / "sdsm" / "microbench.system.json").read_bytes())
     (tmp_path / "formatted.json").write_text(json.dumps(json.loads((tmp_path / "m.json").read_text())))
+    (tmp_path / "printed.json").write_bytes((DATA / "sdsm" / "microbench.printed.2x1.json").read_bytes())
     epcc = [(DATA / "epcc" / f"v31.syncbench.gcc.{threads}.out").read_text() for threads in (1, 2)]
     (tmp_path / "epcc.out").write_text(epcc[1])
     (tmp_path / "longer.out").write_text("".join(epcc))

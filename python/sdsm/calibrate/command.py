@@ -87,7 +87,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--plot", type=file_name, metavar="FOLDER", help=overlaid)
     p.add_argument(
         "--layout", type=with_reason(layout), action="append", default=[], metavar="NxT",
-        help="layout of EPCC runs with as many threads (default: one thread per node)",
+        help="layout of files that tell none, and of EPCC runs with as many threads (default: one thread per node)",
     )  # fmt: skip
     left_out = "leave out this part of all samples, and score on it"
     p.add_argument("--hold-out", type=fraction, metavar="FRACTION", help=left_out)

@@ -203,7 +203,7 @@ class Fit:
 
 
 def collect(readings: Sequence[Reading], layouts: Sequence[Layout] = (), oversubscribed: bool = False) -> Data:
-    """`layouts`: an EPCC run of P threads gets the one with P threads, else Px1. oversubscribed: whether layouts of
+    """`layouts`: for files without one; an EPCC run of P threads gets the one with P threads, else Px1. oversubscribed: whether layouts of
     more threads than the machine has processors count for costs that do not depend on the layout. Raises
     CalibrationError."""
     batches: list[Batch] = []
@@ -222,10 +222,10 @@ def collect(readings: Sequence[Reading], layouts: Sequence[Layout] = (), oversub
                 if m.quantity.startswith("system."):
                     system.append(Batch(m.quantity, Layout(1, 1), m.in_unit("us"), str(m.place)))
                     continue
-                layout, rounds, burst = _layout(m), int(m.keys.get("rounds", 1)), int(m.keys.get("burst", OLD_BURST))
+                layout, rounds, burst = _layout(m, layouts, reading.file), int(m.keys.get("rounds", 1)), int(m.keys.get("burst", OLD_BURST))
                 batches.append(Batch(m.quantity, layout, m.in_unit("us"), str(m.place), None, rounds, burst))
             elif m.quantity in ("pages served", "page service"):
-                served.setdefault(_layout(m), {})[m.quantity] = m
+                served.setdefault(_layout(m, layouts, reading.file), {})[m.quantity] = m
         for layout, parts in served.items():
             if len(parts) == 2 and parts["pages served"].values[0] > 0:
                 service, pages = parts["page service"], int(parts["pages served"].values[0])
@@ -277,8 +277,14 @@ def _oversubscribed(reading: Reading, batches: Sequence[Batch]) -> str:
     return f"{reading.file}: {many}, so only barriers and locks of these count"
 
 
-def _layout(m: Measurement) -> Layout:
-    return Layout(int(m.keys["nodes"]), int(m.keys["threads_per_node"]))
+def _layout(m: Measurement, layouts: Sequence[Layout], file: str) -> Layout:
+    if "nodes" in m.keys:
+        return Layout(int(m.keys["nodes"]), int(m.keys["threads_per_node"]))
+    if len(layouts) != 1:
+        raise CalibrationError(
+            f"{file}: does not say on which layout it ran. Give --layout NODESxTHREADS, or the file that `sdsm microbench -o` wrote"
+        )
+    return layouts[0]
 
 
 def _epcc(reading: Reading, layouts: Sequence[Layout]) -> Iterable[Batch]:

@@ -302,8 +302,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--samples", type=int, default=100, metavar="N", help="of each quantity, 1 to 4096 (default: 100)")
     over = (
         f"spread the runs, of {ROUND_SAMPLES} samples each, over so long, so that the errors of `sdsm calibrate` tell "
-        "how "
-        f"the machine changes from minute to minute (default: one after the other; at most {MOST_MINUTES:g})"
+        f"how the machine changes from minute to minute (default: one after the other; at most {MOST_MINUTES:g})"
     )
     parser.add_argument("--over", type=float, default=0.0, metavar="MINUTES", help=over)
     parser.add_argument("--emulate", type=platform_name, metavar="PLATFORM", help="measure on the network of this platform file")

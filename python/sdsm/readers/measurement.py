@@ -71,7 +71,7 @@ class Measurement:
     quantity: what was measured, such as "PARALLEL overhead", "latency", "fault.WROH".
     values:   one number if the file gives a summary (a mean, say: `statistic`), else every sample, in `unit`.
     samples:  how many samples the values rest on, None if the file does not tell.
-    keys:     circumstances: threads, nodes, threads_per_node, chunk, array_size, message_bytes.
+    keys:     circumstances: threads, nodes, threads_per_node, chunk, array_size, message_bytes, memory_mib, stride.
     run:      which of the runs in the file, from 0.
     """
 
