@@ -51,6 +51,11 @@ def test_computing_of_another_machine_or_size_is_told_with_what_mends_it(files):
     assert "computes" not in text(compare(read_files(files(measured=MEASURED, predicted=PREDICTED))))
 
 
+def test_equal_work_of_more_threads_is_no_other_work(files):
+    two, four = simulation(2, 1.0), simulation(4, 0.5)
+    assert "computes" not in text(compare(read_files(files(two=two, four=four))))
+
+
 def test_what_is_stolen_from_computing_is_computing_beside_a_run(files):
     """Threads compute 0.75 s in the mean; in the prediction 0.01 s, and 0.74 s while their processors serve others."""
     served = [{"compute": one - 0.74, "stolen": 0.74, "fault": {"RUMR": fault}} for one, fault in ((1.0, 0.5), (0.75, 0.75))]

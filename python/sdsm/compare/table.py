@@ -41,14 +41,15 @@ def verdict(comparison: Comparison) -> str:
 
 
 def _other_computing(comparison: Comparison, number: int) -> list[str]:
-    """Yields a line where a result computes so much longer that its work or its processor must be another."""
+    """Yields a line where all threads together compute so much longer that the work or the processor must be another."""
     for row in comparison.common_terms():
-        own_s, first_s = row.values[number - 1], row.values[0]
+        threads = [one.result.nodes * one.result.threads_per_node for one in comparison.results]
+        own_s, first_s = (row.values[i] * threads[i] for i in (number - 1, 0))
         least_s, most_s = sorted((own_s, first_s))
         if row.name == COMPUTING and 0 < least_s * OTHER_WORK <= most_s:
             longer, shorter = (f"[{number}]", "[1]") if own_s > first_s else ("[1]", f"[{number}]")
             times = f"{longer} computes {most_s / least_s:.3g} times as long as {shorter}"
-            return [f"{times}: another size, other load, or another processor, whose one-thread time `sdsm simulate --sequential-time` takes."]
+            return [f"{times}: another size, other load, or another processor. (`sdsm simulate --sequential-time` takes a processor's one-thread time.)"]
     return []
 
 
