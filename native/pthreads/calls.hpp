@@ -21,7 +21,8 @@
 
 namespace sdsm::pthreads {
 
-/// The nanoseconds from now until `limit` on `clock`, 0 if it is past. False if `limit` is no valid time.
+/// The nanoseconds from now until `limit` on `clock`, 0 if it is past. False if `limit` is no valid time, or
+/// the C library waits by no such clock.
 bool patience_until(clockid_t clock, const timespec* limit, std::uint64_t& patience_ns);
 
 /// engine::take() without a limit, and engine::give(), with the answer of the C library's functions: 0.

@@ -15,6 +15,7 @@ bool patience_until(clockid_t clock, const timespec* limit, std::uint64_t& patie
   constexpr std::int64_t second_ns = 1'000'000'000;
   const timespec until = *limit;
   timespec now{};
+  if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC) return false;
   if (until.tv_nsec < 0 || until.tv_nsec >= second_ns || !program::show_clock(clock, now)) return false;
   const std::int64_t seconds = until.tv_sec - now.tv_sec;
   constexpr std::int64_t most_seconds = 1'000'000'000;

@@ -138,6 +138,8 @@ int main(void) {
     *bad += mtx_timedlock(&c11, &limit) != thrd_timedout;
     limit.tv_nsec = 1000000000;
     *bad += pthread_mutex_timedlock(&plain, &limit) != EINVAL;
+    limit = from_now(CLOCK_PROCESS_CPUTIME_ID, 5);
+    *bad += pthread_mutex_clocklock(&plain, CLOCK_PROCESS_CPUTIME_ID, &limit) != EINVAL;
   }
   mtx_unlock(&c11);
   pthread_spin_unlock(&spin);
