@@ -26,8 +26,8 @@ enum class WireKind : std::uint8_t {
                   ///< page)
   diff,           ///< a piece of a diff; address: bytes of the diff before it; value: DiffPiece; payload: the piece,
                   ///< then a piece of the twin's words. Answer: done, when the piece is here. Under JIAJIA a whole
-         ///< DIFF message; address: number of answers that the home adds to its counts; value: bytes of data by the
-         ///< model; payload: PartOfDiff, piece and words of each part. Answer: diff_grant
+  ///< DIFF message; address: number of answers that the home adds to its counts; value: bytes of data by the
+  ///< model; payload: PartOfDiff, piece and words of each part. Answer: diff_grant
   barrier_arrive,   ///< at a gang's barrier, address: its key; value: its size. At the team's, address: 0; value: 0,
                     ///< changes_are_home or notices_are_here; payload: NoticeRuns. Answer: barrier_release (when all
                     ///< have come), or quit
@@ -38,13 +38,13 @@ enum class WireKind : std::uint8_t {
   lock_grant,       ///< address: GrantSays; value: how often it was granted before
   lock_release,     ///< address: LockId; value: as lock_request. No answer
 
-  page_reply,  ///< address: how many atomic operations the home has done for others; value: bit i: page i was changed
-               ///< since the last barrier by an atomic operation, or in single-writer mode; payload: the pages' slots
-               ///< (larger_pages.hpp)
-  diff_grant,      ///< JIAJIA's: all changes of a message are at home
-  done,            ///< value: what was asked for, if it is a number
-  quit,            ///< the program has ended. generation: when, the last 32 bits of process 0's clock
-  quit_in_turn,    ///< as quit, but this process first asks for its turn to run exit functions
+  page_reply,    ///< address: how many atomic operations the home has done for others; value: bit i: page i was changed
+                 ///< since the last barrier by an atomic operation, or in single-writer mode; payload: the pages' slots
+                 ///< (larger_pages.hpp)
+  diff_grant,    ///< JIAJIA's: all changes of a message are at home
+  done,          ///< value: what was asked for, if it is a number
+  quit,          ///< the program has ended. generation: when, the last 32 bits of process 0's clock
+  quit_in_turn,  ///< as quit, but this process first asks for its turn to run exit functions
   exit_functions,  ///< this process has some. No answer
   hello,           ///< the first message on a connection; payload: Hello
   lock_try,        ///< as lock_request, but the answer comes at once: lock_grant, or done; value: who has it
