@@ -161,7 +161,7 @@ void add_costs(std::vector<Property>& rows) {
                "compute (default 0us)",
                &Costs::fault_cold},
            Row{"fault.trap",
-               "part of each fault: its trap's entry and exit. What is stolen meanwhile is told as a run tells it, of "
+               "part of each fault: its trap's entry and exit. What is stolen meanwhile counts as a run counts it, as "
                "compute (default 0us)",
                &Costs::fault_trap},
            Row{"fault.first-copy", "what a node's first fetch of a page takes longer than later ones (default 0us)",

@@ -244,13 +244,13 @@ TEST_CASE("costs get a value or factor from --set and report changes") {
   CHECK(platform.costs.barrier.at({8, 1}) == us(9000));
   CHECK(platform.costs.dirty_home_page == Time{});
   CHECK(platform.notes.empty());
-  std::vector<std::string> told;
+  std::vector<std::string> reported;
   for (const PlatformChange& one : platform.changes)
-    told.push_back(fmt::format("{} {} {}", one.property, one.was.value_or("-"), one.is));
-  std::sort(told.begin(), told.end());
-  CHECK(told == std::vector<std::string>{"barrier.8x1 - 9ms", "barrier.dirty-home-page 18.95us 0us",
-                                         "fault.RUMR 587us 900us", "lock.4x1 74us 148us", "lock.4x2 204us 408us",
-                                         "message.fixed 61.66us 92.49us"});
+    reported.push_back(fmt::format("{} {} {}", one.property, one.was.value_or("-"), one.is));
+  std::sort(reported.begin(), reported.end());
+  CHECK(reported == std::vector<std::string>{"barrier.8x1 - 9ms", "barrier.dirty-home-page 18.95us 0us",
+                                             "fault.RUMR 587us 900us", "lock.4x1 74us 148us", "lock.4x2 204us 408us",
+                                             "message.fixed 61.66us 92.49us"});
 }
 
 TEST_CASE("several settings of one cost act in their order") {
@@ -377,10 +377,10 @@ TEST_CASE("a factor multiplies a cost's runs, a given value drops them") {
   found = runs({"fault.W*.runs=x3", "fault.RUMR.runs=1us 5us 9us"});
   CHECK(found.at("fault.RUMR").first == Approx(5));
   CHECK(found.at("fault.WROL").first == Approx(60));
-  const Platform told = with_settings(text, {"fault.RUMR.runs=x2"});
-  REQUIRE(told.changes.size() == 1);
-  CHECK(told.changes[0].property == "fault.RUMR.runs");
-  CHECK(told.changes[0].is == "20us 40us 60us");
+  const Platform reported = with_settings(text, {"fault.RUMR.runs=x2"});
+  REQUIRE(reported.changes.size() == 1);
+  CHECK(reported.changes[0].property == "fault.RUMR.runs");
+  CHECK(reported.changes[0].is == "20us 40us 60us");
 }
 
 TEST_CASE("the network's --set gives all links a value or factor") {
@@ -406,7 +406,7 @@ TEST_CASE("the network's --set gives all links a value or factor") {
 
 TEST_CASE("an impossible setting is refused with names or reason") {
   struct Mistake {
-    std::string setting, told;
+    std::string setting, reported;
   };
   const auto mistake = GENERATE(values<Mistake>({
       {"fault.RMUR=300us", "Nearest: fault.RUMR, "},
@@ -433,10 +433,10 @@ TEST_CASE("an impossible setting is refused with names or reason") {
       {"fault.RUMR=", "is no KEY=VALUE"},
       {"", "is no KEY=VALUE"},
   }));
-  const std::string told = refusal_of({}, {mistake.setting});
-  CAPTURE(mistake.setting, told);
-  CHECK(told.rfind("--set", 0) == 0);
-  CHECK(told.find(mistake.told) != std::string::npos);
+  const std::string reported = refusal_of({}, {mistake.setting});
+  CAPTURE(mistake.setting, reported);
+  CHECK(reported.rfind("--set", 0) == 0);
+  CHECK(reported.find(mistake.reported) != std::string::npos);
 }
 
 TEST_CASE("a number without unit over many costs is reported once") {
@@ -448,7 +448,7 @@ TEST_CASE("a number without unit over many costs is reported once") {
 
 TEST_CASE("an impossible standard error is a finding with its line") {
   struct Mistake {
-    std::string id, value, told;
+    std::string id, value, reported;
   };
   const auto mistake = GENERATE(values<Mistake>({
       {"fault.RUMR.standard-error", "-1us", "negative"},
@@ -484,7 +484,7 @@ TEST_CASE("an impossible standard error is a finding with its line") {
   CAPTURE(mistake.id, mistake.value);
   const std::string finding = finding_in(with_line("frame.payload", with_property(mistake.id, mistake.value)));
   CAPTURE(finding);
-  CHECK(finding.find(mistake.told) != std::string::npos);
+  CHECK(finding.find(mistake.reported) != std::string::npos);
 }
 
 TEST_CASE("costs of different runs are one finding with both places") {

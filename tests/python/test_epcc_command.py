@@ -145,12 +145,12 @@ def test_files_can_be_kept_apart(capsys):
 
 def test_an_assumed_clock_is_used_and_called_assumed(capsys):
     assert main([str(DATA / "described" / "epcc2.schedbench.c.out"), "--unit", "cycles", "--csv", "-"]) == 0
-    told = capsys.readouterr()
-    rows = csv.DictReader(io.StringIO(told.out))
+    printed = capsys.readouterr()
+    rows = csv.DictReader(io.StringIO(printed.out))
     (static,) = [row for row in rows if row["directive"] == "STATIC" and not row["chunk"]]
     assert float(static["overhead_cycles"]) == pytest.approx(0.61 * 1500)
-    assert "is what schedbench was built to assume" in told.err
-    assert "untried on a real output" in told.err
+    assert "is what schedbench was built to assume" in printed.err
+    assert "untried on a real output" in printed.err
 
 
 def test_settings_that_differ_among_pooled_runs_are_told(tmp_path, capsys):
@@ -287,11 +287,11 @@ def test_bad_input_is_one_line_and_status_2(tmp_path, monkeypatch, capsys, argum
         status = main(arguments)
     except SystemExit as ended:
         status = ended.code
-    told = capsys.readouterr()
+    printed = capsys.readouterr()
     assert status == 2
-    assert told.out == ""
-    assert words in told.err and told.err.startswith("sdsm: ")
-    assert told.err.count("\n") == 1
+    assert printed.out == ""
+    assert words in printed.err and printed.err.startswith("sdsm: ")
+    assert printed.err.count("\n") == 1
     assert (tmp_path / "good.out").read_text() == good
 
 
@@ -325,8 +325,8 @@ def test_predicted_files_stand_beside_the_measured_ones(tmp_path, capsys):
     assert "measured" in drawn
     assert "predicted" in drawn
     assert main([one, two, "--predicted", predicted]) == 0
-    told = capsys.readouterr().out
-    table = told[told.index("predicted beside measured overheads") :].splitlines()
+    printed = capsys.readouterr().out
+    table = printed[printed.index("predicted beside measured overheads") :].splitlines()
     assert table[2].split() == ["2", "BARRIER", "1.200", "1.500", "0.300", "+25.0"]
     assert table[-1] == "median difference: 25.0 %"
     assert main([one, "--apart", "--predicted", predicted]) == 2

@@ -110,11 +110,11 @@ def tables(folder, lines):
 def test_figures_can_be_drawn_again_from_the_tables(tmp_path, capsys):
     tables(tmp_path, [laplace(0, 1, 7.5), laplace(1, 2, 64.0, 65.0), fft(3, 4, 1, 1.5)])
     assert main([str(tmp_path)]) == 0
-    told = capsys.readouterr().out
+    printed = capsys.readouterr().out
     for name in OF_LINES:
         assert (tmp_path / f"{name}.png").stat().st_size > 1000
         assert (tmp_path / f"{name}.svg").read_text().startswith("<?xml")
-        assert str(tmp_path / f"{name}.png") in told
+        assert str(tmp_path / f"{name}.png") in printed
 
 
 def test_no_summary_is_status_2_and_an_empty_one_status_1(tmp_path, capsys):

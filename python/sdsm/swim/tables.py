@@ -67,5 +67,5 @@ def rows(lines: Sequence[Line], has_published: bool, folder: Path = FOLDER) -> l
         row["steps_differ_by"] = round(line.unevenness, 5) if few else None
         row["step_ends_s"] = " ".join(f"{end_s:.4f}" for end_s in few.ends_s) if few else None
         counts = ("faults", "page_requests", "diffs", "messages", "message_bytes")
-        found.append(row | {name: getattr(few, name, None) for name in counts})
+        found.append(row | {name: getattr(few, name) if few else None for name in counts})
     return found
