@@ -51,9 +51,9 @@ def simulate(checkout: Path, arguments: tuple[str, ...]) -> Outcome:
 def threads_of(checkout: Path, trace: Path, platform: Path) -> int:
     """Asks for a layout of one thread, which a trace of more refuses."""
     status, _, errors = simulate(checkout, (str(trace), "--platform", str(platform), "--nodes", "1"))
-    told = re.search(r"has (\d+) threads", errors)
-    if told is not None:
-        return int(told[1])
+    reported = re.search(r"has (\d+) threads", errors)
+    if reported is not None:
+        return int(reported[1])
     if status != 0:
         raise SystemExit(f"sdsm: {trace}: {errors.strip()}")
     return 1

@@ -58,9 +58,8 @@ void need_own_stack() {
   const std::uint32_t own = index_of(self.process);
   if (is_in(stack_of(own)) || is_in(control_of(own)) || find_range(at) == nullptr) return;
   program::end_run(
-      {"the program synchronises, or ends, on a stack that it made itself (makecontext, in shared memory). Let the "
-       "thread "
-       "that resumes the context do that: a lock, a barrier, an atomic operation, a fork"});
+      {"the program synchronises, or ends, on a stack that it made itself in shared memory. Let that be done on the "
+       "thread's own stack: a lock, a barrier, an atomic operation, a fork"});
 }
 
 bool is_below_stack(std::uintptr_t address) {

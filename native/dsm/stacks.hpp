@@ -17,8 +17,8 @@ program::AddressRange stack_of(std::uint32_t process);
 /// A process's thread block, thread-local variables, and the stack of the run-time's own code.
 program::AddressRange control_of(std::uint32_t process);
 
-/// Ends the run if the caller is on a stack that the program made in shared memory (makecontext): the run-time may have
-/// to shut its pages while it runs on it.
+/// Ends the run if the caller is on a stack that the program made in shared memory: the run-time may have to shut its
+/// pages while it runs on it.
 void need_own_stack() REQUIRES(application);
 
 /// Whether `address` is in the unused page below this process's stack.

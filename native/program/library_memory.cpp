@@ -2,15 +2,8 @@
 /// heap. Results of the others, which also allocate what the kernel writes to and nobody may share, are moved there.
 #include "native/program/library_memory.hpp"
 
-#include <argz.h>
-#include <dirent.h>
 #include <dlfcn.h>
-#include <envz.h>
-#include <glob.h>
-#include <netdb.h>
-#include <search.h>
 #include <unwind.h>
-#include <wordexp.h>
 
 #include <atomic>
 #include <cerrno>
@@ -47,33 +40,6 @@ Block* moved(Block* block, std::size_t bytes, std::uintptr_t caller) {
 
 char* moved_text(char* text, std::uintptr_t caller) {
   return text == nullptr ? nullptr : moved(text, std::strlen(text) + 1, caller);
-}
-
-/// A list of texts behind `offset` null pointers, and a null pointer behind it. False if there is no memory.
-bool move_texts(char**& list, std::size_t offset, std::size_t count, std::uintptr_t caller) {
-  bool is_all = true;
-  if (list == nullptr) return true;
-  for (std::size_t i = offset; i < offset + count; ++i) {
-    list[i] = moved_text(list[i], caller);
-    is_all = is_all && list[i] != nullptr;
-  }
-  list = moved(list, (offset + count + 1) * sizeof *list, caller);
-  return is_all && list != nullptr;
-}
-
-using Order = int(const void*, const void*);
-/// The order of the caller's innermost tsearch.
-constinit thread_local Order* order_of_program = nullptr;
-
-/// The program's function may leave by a jump: what it calls finds the library allocating for itself.
-int compare_by_program(const void* a, const void* b) {
-  const std::uintptr_t wanted = wanted_by;
-  Order* const order = order_of_program;
-  wanted_by = 0;
-  const int answer = order(a, b);
-  order_of_program = order;
-  wanted_by = wanted;
-  return answer;
 }
 
 /// The functions of libgfortran whose results it allocates, without what says of which type and rank they are, and
@@ -181,45 +147,7 @@ std::uintptr_t allocates_for(std::uintptr_t caller) {
 
 }  // namespace sdsm::program
 
-/// A function that computes only.
-#define SDSM_COMPUTING(result, name, parameters, ...) \
-  SDSM_ENTRY_BEFORE(result, name, parameters noexcept, (__VA_ARGS__), const AllocatesForProgram marked(SDSM_CALLER))
-
-SDSM_COMPUTING(wchar_t*, wcsdup, (const wchar_t* text), text)
-SDSM_COMPUTING(char**, backtrace_symbols, (void* const* frames, int count), frames, count)
-SDSM_COMPUTING(int, hcreate_r, (std::size_t most, hsearch_data* table), most, table)
-
-SDSM_COMPUTING(error_t, argz_create, (char* const* list, char** argz, std::size_t* bytes), list, argz, bytes)
-SDSM_COMPUTING(error_t, argz_create_sep, (const char* text, int separator, char** argz, std::size_t* bytes), text,
-               separator, argz, bytes)
-SDSM_COMPUTING(error_t, argz_append, (char** argz, std::size_t* bytes, const char* more, std::size_t more_bytes), argz,
-               bytes, more, more_bytes)
-SDSM_COMPUTING(error_t, argz_add, (char** argz, std::size_t* bytes, const char* text), argz, bytes, text)
-SDSM_COMPUTING(error_t, argz_add_sep, (char** argz, std::size_t* bytes, const char* text, int separator), argz, bytes,
-               text, separator)
-SDSM_COMPUTING(error_t, argz_insert, (char** argz, std::size_t* bytes, char* before, const char* entry), argz, bytes,
-               before, entry)
-SDSM_COMPUTING(error_t, envz_add, (char** envz, std::size_t* bytes, const char* name, const char* value), envz, bytes,
-               name, value)
-SDSM_COMPUTING(error_t, envz_merge,
-               (char** envz, std::size_t* bytes, const char* other, std::size_t other_bytes, int overrides), envz,
-               bytes, other, other_bytes, overrides)
-SDSM_ENTRY_BEFORE(error_t, argz_replace,
-                  (char** argz, std::size_t* bytes, const char* text, const char* with, unsigned* count),
-                  (argz, bytes, text, with, count), const AllocatesForProgram marked(SDSM_CALLER))  // may throw
-
-SDSM_ENTRY void* tsearch(const void* key, void** root, Order* order) {
-  SDSM_NEXT_FUNCTION NextFunction<void*(const void*, void**, Order*)> real{"tsearch"};
-  Order* const before = order_of_program;
-  order_of_program = order;
-  void* node = nullptr;
-  {
-    const AllocatesForProgram marked(SDSM_CALLER);
-    node = real(key, root, &compare_by_program);
-  }
-  order_of_program = before;
-  return node;
-}
+SDSM_ENTRY_BEFORE(wchar_t*, wcsdup, (const wchar_t* text) noexcept, (text), const AllocatesForProgram marked(SDSM_CALLER))
 
 // Texts that the program wants by `%m` in a format. Headers give some of the names to others.
 #define SDSM_SCANNING(name, list_name, Char)                                                                    \
@@ -285,24 +213,6 @@ SDSM_SCANNING_STREAM(fscanf, scanf, vfscanf)
 SDSM_SCANNING_STREAM(__isoc99_fscanf, __isoc99_scanf, __isoc99_vfscanf)
 SDSM_SCANNING_STREAM(__isoc23_fscanf, __isoc23_scanf, __isoc23_vfscanf)
 
-struct obstack;
-
-// An obstack calls the functions that it was given: malloc, called from the C library, would be the library's.
-namespace {
-void* allocate_chunk(std::size_t bytes) {
-  return room_for(bytes, program_image.program.code.begin);
-}
-using Chunks = void*(std::size_t);
-Chunks* chunks_of_program(Chunks* given) {
-  return given == &std::malloc ? &allocate_chunk : given;
-}
-}  // namespace
-
-SDSM_ENTRY int _obstack_begin(obstack* stack, int bytes, int alignment, Chunks* allocate, void (*free)(void*)) {
-  SDSM_NEXT_FUNCTION NextFunction<int(obstack*, int, int, Chunks*, void (*)(void*))> real{"_obstack_begin"};
-  return real(stack, bytes, alignment, chunks_of_program(allocate), free);
-}
-
 // Texts in memory that the C library may not share while it makes them.
 namespace {
 char* current_folder(char* room, std::size_t bytes, std::uintptr_t caller) {
@@ -333,83 +243,8 @@ SDSM_ENTRY char* __getcwd_chk(char* room, std::size_t bytes, std::size_t room_by
   if (bytes > room_bytes) __chk_fail();
   return current_folder(room, bytes, SDSM_CALLER);
 }
-SDSM_ENTRY char* get_current_dir_name() noexcept {
-  SDSM_NEXT_FUNCTION NextFunction<char*()> real{"get_current_dir_name"};
-  return moved_text(real(), SDSM_CALLER);
-}
 SDSM_ENTRY char* realpath(const char* path, char* resolved) noexcept {
   SDSM_NEXT_FUNCTION NextFunction<char*(const char*, char*)> real{"realpath"};
   if (resolved != nullptr) return real(path, resolved);
   return moved_text(real(path, nullptr), SDSM_CALLER);
-}
-SDSM_ENTRY char* canonicalize_file_name(const char* path) noexcept {
-  SDSM_NEXT_FUNCTION NextFunction<char*(const char*, char*)> real{"realpath"};
-  return moved_text(real(path, nullptr), SDSM_CALLER);
-}
-SDSM_ENTRY char* tempnam(const char* folder, const char* prefix) noexcept {
-  SDSM_NEXT_FUNCTION NextFunction<char*(const char*, const char*)> real{"tempnam"};
-  return moved_text(real(folder, prefix), SDSM_CALLER);
-}
-
-namespace {
-using Chooses = int(const dirent*);
-using Sorts = int(const dirent**, const dirent**);
-
-int move_entries(dirent*** entries, int count, std::uintptr_t caller) {
-  if (count < 0) return count;
-  bool is_all = true;
-  for (int i = 0; i < count; ++i) {
-    dirent*& entry = (*entries)[i];
-    entry = moved(entry, entry->d_reclen, caller);
-    is_all = is_all && entry != nullptr;
-  }
-  *entries = moved(*entries, static_cast<std::size_t>(count) * sizeof(dirent*), caller);
-  return is_all && (*entries != nullptr || count == 0) ? count : -1;
-}
-}  // namespace
-
-SDSM_ENTRY int scandir(const char* folder, dirent*** entries, Chooses* chooses, Sorts* sorts) {
-  SDSM_NEXT_FUNCTION NextFunction<int(const char*, dirent***, Chooses*, Sorts*)> real{"scandir"};
-  return move_entries(entries, real(folder, entries, chooses, sorts), SDSM_CALLER);
-}
-SDSM_ENTRY int scandir_of_64_bits(const char* folder, dirent*** entries, Chooses* chooses,
-                                  Sorts* sorts) asm("scandir64") SDSM_ALIAS(scandir) __attribute__((copy(scandir)));
-SDSM_ENTRY int scandirat(int at, const char* folder, dirent*** entries, Chooses* chooses, Sorts* sorts) {
-  SDSM_NEXT_FUNCTION NextFunction<int(int, const char*, dirent***, Chooses*, Sorts*)> real{"scandirat"};
-  return move_entries(entries, real(at, folder, entries, chooses, sorts), SDSM_CALLER);
-}
-SDSM_ENTRY int scandirat_of_64_bits(int at, const char* folder, dirent*** entries, Chooses* chooses,
-                                    Sorts* sorts) asm("scandirat64") SDSM_ALIAS(scandirat)
-    __attribute__((copy(scandirat)));
-
-SDSM_ENTRY int glob(const char* pattern, int flags, int (*on_error)(const char*, int), glob_t* found) {
-  SDSM_NEXT_FUNCTION NextFunction<int(const char*, int, int (*)(const char*, int), glob_t*)> real{"glob"};
-  const int answer = real(pattern, flags, on_error, found);
-  if (answer != 0 && answer != GLOB_ABORTED && answer != GLOB_NOSPACE) return answer;
-  return move_texts(found->gl_pathv, found->gl_offs, found->gl_pathc, SDSM_CALLER) ? answer : GLOB_NOSPACE;
-}
-SDSM_ENTRY int glob_of_64_bits(const char* pattern, int flags, int (*on_error)(const char*, int),
-                               glob_t* found) asm("glob64") SDSM_ALIAS(glob) __attribute__((copy(glob)));
-
-SDSM_ENTRY int wordexp(const char* text, wordexp_t* words, int flags) {
-  SDSM_NEXT_FUNCTION NextFunction<int(const char*, wordexp_t*, int)> real{"wordexp"};
-  const int answer = real(text, words, flags);
-  if (answer != 0) return answer;
-  const std::size_t offset = (flags & WRDE_DOOFFS) != 0 ? words->we_offs : 0;
-  return move_texts(words->we_wordv, offset, words->we_wordc, SDSM_CALLER) ? 0 : WRDE_NOSPACE;
-}
-
-SDSM_ENTRY int getaddrinfo(const char* host, const char* service, const addrinfo* hints, addrinfo** found) {
-  SDSM_NEXT_FUNCTION NextFunction<int(const char*, const char*, const addrinfo*, addrinfo**)> real{"getaddrinfo"};
-  const std::uintptr_t caller = SDSM_CALLER;
-  const int answer = real.for_caller(caller)(host, service, hints, found);
-  if (answer != 0 || !program_image.is_program(caller)) return answer;
-  for (addrinfo** at = found; *at != nullptr; at = &(*at)->ai_next) {
-    addrinfo* const one = moved(*at, sizeof **at + (*at)->ai_addrlen, caller);  // its address lies behind it
-    if (one == nullptr) return EAI_MEMORY;
-    *at = one;
-    if (one->ai_addr != nullptr) one->ai_addr = reinterpret_cast<sockaddr*>(one + 1);
-    one->ai_canonname = moved_text(one->ai_canonname, caller);
-  }
-  return 0;
 }

@@ -1,4 +1,4 @@
-/// Threads and processes that the program starts by itself.
+/// Threads, processes and contexts that the program starts by itself.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -74,6 +74,16 @@ SDSM_STARTING(aio_fsync, "fsync")
 SDSM_STARTING(aio_fsync64, "fsync")
 SDSM_STARTING(lio_listio, "preadv and pwritev")
 SDSM_STARTING(lio_listio64, "preadv and pwritev")
+
+/// Each goes on upon another stack, unseen.
+#define SDSM_CONTEXT(name)                                                                               \
+  extern "C" [[noreturn]] __attribute__((visibility("default"))) void sdsm_##name() asm(#name);          \
+  void sdsm_##name() {                                                                                   \
+    end_run({"the program calls " #name ": stacks of its own cannot be followed. Use OpenMP's tasks."}); \
+  }
+SDSM_CONTEXT(makecontext)
+SDSM_CONTEXT(setcontext)
+SDSM_CONTEXT(swapcontext)
 
 /// As fork(): a child that shares memory would run on protected pages.
 SDSM_ENTRY pid_t vfork() noexcept {

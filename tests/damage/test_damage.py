@@ -238,11 +238,11 @@ class Tally:
             process.returncode = os.waitstatus_to_exitcode(waited)
             errors.seek(0)
             said = errors.read().decode(errors="replace")
-        told = f"{about}: sdsm {words} ended with {process.returncode} after {time.monotonic() - begun:.1f} s and {usage.ru_maxrss} kB:\n{said[-500:]}"
-        assert process.returncode >= 0 and "Traceback" not in said, told
-        assert usage.ru_utime + usage.ru_stime < TIME_LIMIT_S and usage.ru_maxrss < MEMORY_LIMIT_KB, told
+        reported = f"{about}: sdsm {words} ended with {process.returncode} after {time.monotonic() - begun:.1f} s and {usage.ru_maxrss} kB:\n{said[-500:]}"
+        assert process.returncode >= 0 and "Traceback" not in said, reported
+        assert usage.ru_utime + usage.ru_stime < TIME_LIMIT_S and usage.ru_maxrss < MEMORY_LIMIT_KB, reported
         if is_ours and process.returncode != 0:
-            assert process.returncode in (1, 2) and said.startswith("sdsm: "), told
+            assert process.returncode in (1, 2) and said.startswith("sdsm: "), reported
         self.statuses[process.returncode] = self.statuses.get(process.returncode, 0) + 1
 
 

@@ -153,7 +153,7 @@ def test_parts_of_two_versions_refuse_each_other_by_name(somebody):
 BARE = {"SDSM_PYTHON": "/usr/bin/python3", "PYTHONPATH": "", "PYTHONNOUSERSITE": "1"}
 
 
-def test_a_missing_python_package_is_told_with_how_its_user_gets_it_without_writing_to_the_prefix(somebody):
+def test_a_missing_python_package_is_reported_with_how_its_user_gets_it_without_writing_to_the_prefix(somebody):
     bare = somebody.calls("sdsm", "plot", "x.json", "-o", "y", status=1, **BARE).stderr
     assert bare.count("\n") == 1
     advice = bare.partition("is missing. Install it for yourself: ")[2]
@@ -163,8 +163,8 @@ def test_a_missing_python_package_is_told_with_how_its_user_gets_it_without_writ
 
 
 def test_without_python_packages_each_command_still_says_what_it_does(somebody):
-    told = somebody.calls("sdsm", "--help", **BARE).stdout
-    assert [line for line in told.splitlines() if line.startswith("  ") and not line.endswith(".")] == []
+    reported = somebody.calls("sdsm", "--help", **BARE).stdout
+    assert [line for line in reported.splitlines() if line.startswith("  ") and not line.endswith(".")] == []
 
 
 def test_installed_pages_show_installed_commands(somebody):

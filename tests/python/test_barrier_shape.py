@@ -108,13 +108,13 @@ def campaign(seeds: range) -> dict[str, tuple[int, dict[int, list[float]], dict[
 @pytest.mark.parametrize("seeds", [range(10), pytest.param(range(100), marks=pytest.mark.long)], ids=len)
 def test_shapes_are_found_on_2_4_and_8_nodes_and_predict_16_and_32(seeds):
     for shape, (right, errors, others) in campaign(seeds).items():
-        told = {nodes: (statistics.median(errors[nodes]), max(errors[nodes])) for nodes in PREDICTED}
+        reported = {nodes: (statistics.median(errors[nodes]), max(errors[nodes])) for nodes in PREDICTED}
         wrong = {nodes: statistics.median(others[nodes]) for nodes in PREDICTED}
-        print(f"{shape}: found {right} of {len(seeds)}; error (median, most) {told}; with the other shape {wrong}")
+        print(f"{shape}: found {right} of {len(seeds)}; error (median, most) {reported}; with the other shape {wrong}")
         assert right >= 0.95 * len(seeds)
         limit = {"flat": 0.12, "tree": 0.04}[shape]
-        assert all(median <= limit for median, _ in told.values())
-        assert all(wrong[nodes] > 2 * told[nodes][0] for nodes in PREDICTED)
+        assert all(median <= limit for median, _ in reported.values())
+        assert all(wrong[nodes] > 2 * reported[nodes][0] for nodes in PREDICTED)
 
 
 #: Median error of a layout that is left out, in parts. The flat model has process 0 pay for both ends of each message; a real
@@ -189,9 +189,9 @@ def test_the_command_finds_the_shape_and_the_simulator_predicts_barriers_and_loc
     assert main([str(files[0]), "--base", str(files[1]), "-o", str(out), "--report", str(report)]) == 0
     assert f"barrier.shape: {shape}, fitted: 3 layouts are off" in capsys.readouterr().out
     assert properties(parse(out))["barrier.shape"] == shape
-    told = json.loads(report.read_text())["barrier_shape"]
-    assert (told["shape"], told["kind"]) == (shape, "fitted")
-    assert [one["layout"] for one in told["left_out"]] == list(barriers)
+    reported = json.loads(report.read_text())["barrier_shape"]
+    assert (reported["shape"], reported["kind"]) == (shape, "fitted")
+    assert [one["layout"] for one in reported["left_out"]] == list(barriers)
     found = replayed(out, ["16x1", "32x1"])
     for nodes in PREDICTED:
         assert found[f"barrier.{nodes}x1"] == pytest.approx(mean_us(truth, nodes, 100, 0), rel=0.15)

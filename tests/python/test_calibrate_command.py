@@ -100,9 +100,9 @@ def test_a_prediction_on_a_calibrated_platform_has_a_band(calibrated):
 def test_a_base_files_costs_keep_its_range_and_have_no_error(outputs, tmp_path):
     # Only the network is measured: faults and messages are the base's.
     base, out = tmp_path / "base.xml", tmp_path / "p.xml"
-    told = '<prop id="calibrated.nodes" value="2"/><prop id="calibrated.diff" value="1036B"/>'
+    reported = '<prop id="calibrated.nodes" value="2"/><prop id="calibrated.diff" value="1036B"/>'
     platform = (ROOT / "platforms" / "one-machine.xml").read_text()
-    base.write_text(platform.replace('<prop id="lock.2x1"', told + '<prop id="lock.2x1"'))
+    base.write_text(platform.replace('<prop id="lock.2x1"', reported + '<prop id="lock.2x1"'))
     network = [str(file) for file in outputs if file != outputs[0]]
     assert main([*network, "--base", str(base), "-o", str(out)]) == 0
     given = properties(parse(out))
@@ -120,21 +120,21 @@ def test_releases_that_are_no_line_fail_and_the_parameter_is_named(outputs, tmp_
     odd.write_text(json.dumps(document))
     out = tmp_path / "p.xml"
     assert main([str(odd), str(outputs[1]), "-o", str(out), "--report", str(tmp_path / "r.json")]) == 1
-    told = capsys.readouterr().err
-    assert "release.64: message.fixed and message.per-byte does not give back what was measured" in told
+    reported = capsys.readouterr().err
+    assert "release.64: message.fixed and message.per-byte does not give back what was measured" in reported
     assert out.exists()
     gate = json.loads((tmp_path / "r.json").read_text())["gate"]
     assert not gate["passes"]
     assert "release.64" in {row["name"] for row in gate["rows"] if not row["passes"]}
 
 
-def test_costs_below_their_messages_are_told_as_a_contradiction(outputs, tmp_path, capsys):
+def test_costs_below_their_messages_are_reported_as_a_contradiction(outputs, tmp_path, capsys):
     base = ROOT / "platforms" / "ethernet-10mbit.xml"
     out = tmp_path / "p.xml"
     assert main([str(DATA / "sdsm" / "microbench.system.json"), "--base", str(base), "-o", str(out)]) == 2
-    told = capsys.readouterr().err.splitlines()[-1]
-    assert told.startswith(f"sdsm: {base}: ") and "contradict each other" in told and "messages alone take" in told
-    assert "exit status" not in told and str(out) not in told and not out.exists()
+    reported = capsys.readouterr().err.splitlines()[-1]
+    assert reported.startswith(f"sdsm: {base}: ") and "contradict each other" in reported and "messages alone take" in reported
+    assert "exit status" not in reported and str(out) not in reported and not out.exists()
 
 
 def test_a_base_file_with_a_host_of_no_number_of_processors_is_named(tmp_path, capsys):
@@ -196,8 +196,8 @@ def test_unusable_input_gives_one_line_and_status_2(tmp_path, monkeypatch, capsy
     (tmp_path / "frame.xml").write_text(bare.replace("<prop", '<prop id="frame.payload" value="1e20B"/><prop', 1))
     before = (tmp_path / "m.json").read_bytes()
     assert main(arguments) == 2
-    told = [line for line in capsys.readouterr().err.splitlines() if "untried" not in line]
-    assert len(told) == 1 and what in told[0] and told[0].startswith("sdsm: ")
+    reported = [line for line in capsys.readouterr().err.splitlines() if "untried" not in line]
+    assert len(reported) == 1 and what in reported[0] and reported[0].startswith("sdsm: ")
     assert not (tmp_path / "o.xml").exists()
     assert (tmp_path / "m.json").read_bytes() == before
 
@@ -218,8 +218,8 @@ def test_slips_on_the_command_line_give_one_line_and_status_2(capsys, option):
     with pytest.raises(SystemExit) as ended:
         main(["m.json", "-o", "o.xml", *option])
     assert ended.value.code == 2
-    told = capsys.readouterr().err
-    assert len(told.splitlines()) == 1 and told.startswith("sdsm: ")
+    reported = capsys.readouterr().err
+    assert len(reported.splitlines()) == 1 and reported.startswith("sdsm: ")
 
 
 def test_barriers_alone_are_calibrated_on_a_base_that_has_the_rest_and_held_out(outputs, tmp_path, capsys):
@@ -239,16 +239,16 @@ def test_barriers_alone_are_calibrated_on_a_base_that_has_the_rest_and_held_out(
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "reported"),
     [
         ("/dev/null", "/dev/null: neither a file nor a pipe. Name a benchmark's output"),
         ("/", "/: a folder. Name the files in it"),
         ("nothing.json", "nothing.json: No such file or directory. Name a benchmark's output"),
     ],
 )
-def test_what_cannot_be_read_is_told_with_one_advice(tmp_path, capsys, monkeypatch, name, told):
+def test_what_cannot_be_read_is_reported_with_one_advice(tmp_path, capsys, monkeypatch, name, reported):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(costs, "_asker", costs._asker)  # put back: --build changes it for the process
     (tmp_path / "sdsm").write_text("")
     assert main([name, "-o", "p.xml", "--build", str(tmp_path)]) == 2
-    assert capsys.readouterr().err == f"sdsm: {told}\n"
+    assert capsys.readouterr().err == f"sdsm: {reported}\n"

@@ -89,7 +89,7 @@ def test_a_further_run_is_what_pages_apart_take_longer_than_as_many_adjacent_one
     assert kept.value("barrier.further-run") == 3.0
 
 
-def test_faults_among_companions_come_from_a_layout_that_has_them_else_are_called_assumed():
+def test_faults_among_local_peers_come_from_a_layout_that_has_them_else_are_called_assumed():
     alone = by_name(fitted(reading({"2x1": measured()})))["fault.RROR"]
     assert (alone.value, alone.kind, alone.standard_error) == (2.0, "assumed", None)
     assert alone.how.startswith("as WROH")
@@ -147,7 +147,7 @@ def luck(run: int, **more: list[float]) -> dict[str, list[float]]:
     return samples | {"barrier.dirty64": [50000.0 + 6400.0 * run]}
 
 
-def test_what_each_cost_was_in_each_run_is_told():
+def test_what_each_cost_was_in_each_run_is_reported():
     found = by_name(fitted(of_runs(*(luck(run) for run in (1, 4, 2)))))
     for name, expected in {
         "fault.WROH": (1.0, 4.0, 2.0),
@@ -338,7 +338,7 @@ def test_a_slowdowns_relative_error_is_that_of_both_times():
     assert found.standard_error == pytest.approx(1.5 * relative)
 
 
-def test_threads_that_seem_to_make_each_other_faster_do_not_and_it_is_told():
+def test_threads_that_seem_to_make_each_other_faster_do_not_and_it_is_reported():
     streams = {"stream.alone": [2e6, 2.1e6, 1.9e6], "stream.together": [1.9e6, 2e6, 1.8e6]}
     found = fitted(reading({"2x1": measured(), "1x2": streams}))
     assert found.value("memory-bus.2") == 1
@@ -372,8 +372,8 @@ def test_jitter_is_that_of_a_single_fault_and_of_each_processor():
     both_long = measured(RUMR=[597040.0, 617040.0, 607040.0]) | {"RUMR.single": every}
     whole = sorted(2 * [off + 0.5 for off in range(-32, 32)])
     low, high = (whole[int(p * 127)] + (p * 127 % 1) * (whole[int(p * 127) + 1] - whole[int(p * 127)]) for p in (0.16, 0.84))
-    for told in ({"burst": 64, "together": False}, {"together": True}):
-        assert jitter(collect([reading({"2x1": both_long}, **told)]), NETWORK, 0.5) == pytest.approx((high - low) / 2 / 100 * 2**0.5)
+    for reported in ({"burst": 64, "together": False}, {"together": True}):
+        assert jitter(collect([reading({"2x1": both_long}, **reported)]), NETWORK, 0.5) == pytest.approx((high - low) / 2 / 100 * 2**0.5)
     short = collect([reading({"2x1": both}, burst=16, together=True)])
     assert jitter(short, NETWORK, 0.5) == jitter(collect([reading({"2x1": both})]), NETWORK, 0.5)
     means = [597040.0 + 200 * i for i in range(101)]
@@ -414,7 +414,7 @@ def test_what_is_missing_is_named(samples, what):
         fitted(reading({"2x1": samples}))
 
 
-def test_epcc_gives_barriers_and_locks_with_the_layout_told():
+def test_epcc_gives_barriers_and_locks_with_the_layout_reported():
     sync = readers.read(next(path for path in sorted((DATA / "epcc").iterdir()) if "sync" in path.name))
     overheads = [m for m in sync.measurements if m.quantity == "BARRIER overhead" and m.statistic == "mean"]
     threads = int(overheads[0].keys["threads"])
@@ -534,9 +534,9 @@ def test_what_a_fit_at_its_bound_leaves_is_written_as_nothing():
 
 def test_a_certificate_has_error_samples_kind_and_place():
     (parameter,) = [p for p in fitted(reading({"2x1": measured()})).parameters if p.name == "fault.WROH"]
-    told = certificate(parameter)
+    reported = certificate(parameter)
     for part in ("measured: median", "standard error", "us", "3 samples", "m.json:"):
-        assert part in told
+        assert part in reported
 
 
 def test_held_out_samples_are_not_fitted_on_and_none_is_lost():

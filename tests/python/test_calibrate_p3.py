@@ -78,10 +78,10 @@ def test_a_comparison_figure_is_never_used(tmp_path):
         ("scash_faults", "time_us", "time_ms"),
     ],
 )
-def test_tables_that_lack_what_is_needed_are_told_in_one_line(tmp_path, capsys, table, old, new):
+def test_tables_that_lack_what_is_needed_are_reported_in_one_line(tmp_path, capsys, table, old, new):
     out = tmp_path / "p3.xml"
     folder = changed(tmp_path, table, old, new)
     assert main(["p3-score", "--published", str(folder), "-o", str(out)]) == 2
-    told = capsys.readouterr().err
-    assert told.startswith("sdsm: ") and len(told.splitlines()) == 1 and str(folder) in told
+    reported = capsys.readouterr().err
+    assert reported.startswith("sdsm: ") and len(reported.splitlines()) == 1 and str(folder) in reported
     assert not out.exists()

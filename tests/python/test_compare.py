@@ -41,12 +41,12 @@ PREDICTED = simulation(
 )
 
 
-def test_computing_of_another_machine_or_size_is_told_with_what_mends_it(files):
+def test_computing_of_another_machine_or_size_is_reported_with_what_mends_it(files):
     """Threads compute 0.75 s in the mean; in the other 95 times as long, so that no cost of memory explains the rest."""
     accounts = {"compute": 95.0, "fault": {"RUMR": 0.5}}, {"compute": 47.5, "fault": {"RUMR": 48.0}}
     slow = simulation(2, 95.5, threads=threads(*accounts, faults={"RUMR": 10}))
-    told = text(compare(read_files(files(measured=MEASURED, predicted=slow))))
-    assert "[2] computes 95 times as long as [1]" in told and "--sequential-time" in told
+    reported = text(compare(read_files(files(measured=MEASURED, predicted=slow))))
+    assert "[2] computes 95 times as long as [1]" in reported and "--sequential-time" in reported
     assert "[1] computes 95 times as long as [2]" in text(compare(read_files(files(predicted=slow, measured=MEASURED))))
     assert "computes" not in text(compare(read_files(files(measured=MEASURED, predicted=PREDICTED))))
 
@@ -61,15 +61,15 @@ def test_what_is_stolen_from_computing_is_computing_beside_a_run(files):
     served = [{"compute": one - 0.74, "stolen": 0.74, "fault": {"RUMR": fault}} for one, fault in ((1.0, 0.5), (0.75, 0.75))]
     stolen = [thread(number, number, account, faults={"RUMR": 10}) for number, account in enumerate(served)]
     stolen = [one | {"stolen_from_s": {"compute": 0.74, "fault": {"RUMR": 0.0}}} for one in stolen]
-    told = text(compare(read_files(files(measured=MEASURED, predicted=simulation(2, 1.5, threads=stolen)))))
-    assert "computes" not in told and "what differs most is fault RUMR (-0.625 s)" in told
+    reported = text(compare(read_files(files(measured=MEASURED, predicted=simulation(2, 1.5, threads=stolen)))))
+    assert "computes" not in reported and "what differs most is fault RUMR (-0.625 s)" in reported
 
 
 def test_a_prediction_whose_costs_were_not_measured_is_marked_by_what_lacks(files):
     lacking = PREDICTED | {"extrapolated": ["page-size", "lock"]}
     comparison = compare(read_files(files(measured=MEASURED, predicted=lacking)))
-    told = "  [2] is extrapolated: the platform has no costs of pages of this size and locks of this layout."
-    assert told in text(comparison).splitlines()
+    reported = "  [2] is extrapolated: the platform has no costs of pages of this size and locks of this layout."
+    assert reported in text(comparison).splitlines()
     assert [one["extrapolated"] for one in comparison_document(comparison)["results"]] == [[], ["page-size", "lock"]]
     assert "extrapolated" not in text(compare(read_files(files(measured=MEASURED, predicted=PREDICTED))))
 
@@ -129,10 +129,10 @@ def test_files_hold_every_figure(files, tmp_path):
     assert rows["predicted", "fault RUMR"] == ("s", 0.75, 1.25)
     assert rows["predicted", "faults RUMR"] == ("1", 20, 20)
     assert rows["measured", "high_s"] == ("s", 2.2, 2.2)
-    told = json.loads(document.read_text())
-    assert told["reference"] == names[0]
-    assert told["results"][1]["difference"] == pytest.approx(-0.25)
-    assert told["results"][1]["account_s"]["fault RUMR"] == 0.75
+    reported = json.loads(document.read_text())
+    assert reported["reference"] == names[0]
+    assert reported["results"][1]["difference"] == pytest.approx(-0.25)
+    assert reported["results"][1]["account_s"]["fault RUMR"] == 0.75
 
 
 def test_a_bar_is_as_long_as_its_result_takes(files):

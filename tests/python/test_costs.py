@@ -69,14 +69,14 @@ def test_sizes_by_hand():
     ],
 )
 @pytest.mark.parametrize("as_lines", [False, True])
-def test_what_is_no_question_is_told_in_one_line(question, what, as_lines):
+def test_what_is_no_question_is_reported_in_one_line(question, what, as_lines):
     words = ([COMMAND, "-"], question) if as_lines else ([COMMAND, question], "")
     done = subprocess.run(words[0], input=words[1], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("sdsm: ") and what in done.stderr and len(done.stderr.splitlines()) == 1
 
 
-def test_a_command_that_is_not_built_or_refuses_is_told_in_one_line(tmp_path):
+def test_a_command_that_is_not_built_or_refuses_is_reported_in_one_line(tmp_path):
     with pytest.raises(costs.CostsFailed, match=r"cannot be started .*Build it first"):
         costs.Asker(tmp_path).ask({})
     with pytest.raises(costs.CostsFailed, match="a page has 1024 words"):

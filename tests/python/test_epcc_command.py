@@ -127,7 +127,7 @@ def test_chunks_array_sizes_threads_and_versions_are_kept_apart(capsys):
     assert len([r for r in references if (r["suite"], r["threads"]) == ("EPCC 4.0", 2)]) == 3
 
 
-def test_machines_told_in_the_files_are_kept_apart_and_an_option_tells_the_rest(tmp_path, capsys):
+def test_machines_reported_in_the_files_are_kept_apart_and_an_option_tells_the_rest(tmp_path, capsys):
     (tmp_path / "a.out").write_text("# compiler: gcc 12\n" + RUN_1 + "# compiler: clang 14\n" + RUN_2)
     found = results(capsys, str(tmp_path / "a.out"), "--platform", "two cores")
     barriers = [(r["compiler"], r["platform"], r["runs"]) for r in found if r["directive"] == "BARRIER"]
@@ -153,7 +153,7 @@ def test_an_assumed_clock_is_used_and_called_assumed(capsys):
     assert "untried on a real output" in printed.err
 
 
-def test_settings_that_differ_among_pooled_runs_are_told(tmp_path, capsys):
+def test_settings_that_differ_among_pooled_runs_are_reported(tmp_path, capsys):
     (tmp_path / "1.out").write_text(RUN_1.replace("\t5 outer", "\t0.100000 delay time (microseconds)\n\t5 outer"))
     (tmp_path / "2.out").write_text(RUN_2.replace("\t5 outer", "\t0.500000 delay time (microseconds)\n\t5 outer"))
     assert main([str(tmp_path / "1.out"), str(tmp_path / "2.out")]) == 0

@@ -50,7 +50,7 @@ def test_without_barriers_it_is_the_end():
     assert (found.begin_s, found.end_s) == (9.0, 10.0) and "no barriers" in found.notes[0]
 
 
-def test_what_is_more_than_a_picture_holds_is_cut_and_told():
+def test_what_is_more_than_a_picture_holds_is_cut_and_reported():
     many = excerpt.MOST_SLICES + 10
     waits = (1, "barrier", 0.0, 1.0)
     busy = [(0, "WROH" if number % 2 else "compute", number / many, (number + 1) / many) for number in range(many)]
@@ -139,7 +139,7 @@ def test_a_measured_result_shows_its_timeline_or_says_that_there_is_none(place):
 def test_a_timeline_of_another_run_is_refused_in_one_line(place, capsys, monkeypatch):
     monkeypatch.chdir(place)
     (place / "other.json").write_text((place / "predicted-timeline.json").read_text().replace('"of":"a.trace"', '"of":"b.trace"'))
-    for words, told in (
+    for words, reported in (
         (["predicted.json", "--timeline", "measured-timeline.json"], "a timeline of another run (measured on 2 x 1)"),
         (["measured.json", "--timeline", "predicted-timeline.json"], "a timeline of another run (simulated on 2 x 1)"),
         (["predicted.json", "--timeline", "other.json"], "a timeline of b.trace, and the result is of"),
@@ -151,4 +151,4 @@ def test_a_timeline_of_another_run_is_refused_in_one_line(place, capsys, monkeyp
     ):
         assert main([*words, "-q", "--no-gains"]) == 2
         errors = capsys.readouterr().err
-        assert told in errors and errors.count("\n") == 1, errors
+        assert reported in errors and errors.count("\n") == 1, errors

@@ -90,10 +90,10 @@ def explained(planted: str, *options: str) -> dict[str, Any]:
 )
 def test_a_planted_fault_is_found_first_and_its_lines_are_the_sources(planted, found):
     planted, *options = planted.split()
-    told = explained(planted, "--no-gains", *options)
+    reported = explained(planted, "--no-gains", *options)
     allocated = line_of(f"planted: {planted}")
-    assert re.search(found.replace("LINE", re.escape(allocated)), told["findings"][0])
-    costliest = told["memory"][0]
+    assert re.search(found.replace("LINE", re.escape(allocated)), reported["findings"][0])
+    costliest = reported["memory"][0]
     assert f"{Path(costliest['line']['file']).name}:{costliest['line']['number']}" == allocated
     assert line_of(f"touched: {planted}") in [touch["place"] for touch in costliest["touches"]]
 
@@ -107,10 +107,10 @@ def test_a_planted_fault_is_found_first_and_its_lines_are_the_sources(planted, f
 )
 def test_what_has_no_line_of_allocation_has_the_lines_that_touch_it(planted, found):
     """Which threads wait for the lock of `ring`, and so where it ranks, is a matter of who came first in the trace."""
-    told = explained(planted, "--no-gains")
+    reported = explained(planted, "--no-gains")
     touched = line_of(f"touched: {planted}")
-    assert any(re.search(found.replace("LINE", re.escape(touched)), finding) for finding in told["findings"])
-    assert any(touched in [touch["place"] for touch in one["touches"]] for one in told["memory"])
+    assert any(re.search(found.replace("LINE", re.escape(touched)), finding) for finding in reported["findings"])
+    assert any(touched in [touch["place"] for touch in one["touches"]] for one in reported["memory"])
 
 
 @pytest.mark.parametrize(
@@ -121,10 +121,10 @@ def test_what_has_no_line_of_allocation_has_the_lines_that_touch_it(planted, fou
     ],
 )
 def test_a_static_array_has_its_symbol(planted, name, found):
-    told = explained(planted, "--no-gains")
-    assert re.match(found, told["findings"][0])
-    assert told["memory"][0]["name"] == name
-    assert line_of(f"touched: {planted}") in [touch["place"] for touch in told["memory"][0]["touches"]]
+    reported = explained(planted, "--no-gains")
+    assert re.match(found, reported["findings"][0])
+    assert reported["memory"][0]["name"] == name
+    assert line_of(f"touched: {planted}") in [touch["place"] for touch in reported["memory"][0]["touches"]]
 
 
 def test_a_variable_that_is_changed_atomically_has_its_name():
@@ -146,8 +146,8 @@ def test_a_variable_that_is_changed_atomically_has_its_name():
     ],
 )  # fmt: skip
 def test_recorded_words_settle_what_lines_leave_open(tmp_path, planted, before, found):
-    told = explained(planted, "--no-gains")
-    possible = next((finding for finding in told["findings"] if finding.startswith(before)), "")
+    reported = explained(planted, "--no-gains")
+    possible = next((finding for finding in reported["findings"] if finding.startswith(before)), "")
     asked = re.search(r"`sdsm trace --words '([^']+)'` settles it", possible)
     trace, answer = tmp_path / "words.trace", tmp_path / "words.json"
     program = [BUILD / "tests" / "planted" / "planted", planted]
@@ -169,25 +169,25 @@ def test_recorded_words_settle_what_lines_leave_open(tmp_path, planted, before, 
         ("found", "without locks and atomic operations (an upper bound)"),
     ],
 )
-def test_the_mended_program_gains_what_is_told(planted, choice):
-    told = explained(planted)
-    alone = [one for one in told["alternatives"] if ", and " not in one["what"]]
+def test_the_mended_program_gains_what_is_reported(planted, choice):
+    reported = explained(planted)
+    alone = [one for one in reported["alternatives"] if ", and " not in one["what"]]
     number, promised = next((number, one["gain"]) for number, one in enumerate(alone) if one["what"] == choice)
     # Of homes, initialising in parallel gains a little more.
     assert number <= (planted == "homes")
     command = [BUILD / "sdsm", "simulate", "-q", traced(f"{planted} mended"), "-p", "p3-score", "-n", "4", "--json", "-"]
     mended = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
-    assert told["makespan_s"] / mended["makespan_s"] == pytest.approx(promised, rel=0.1)
+    assert reported["makespan_s"] / mended["makespan_s"] == pytest.approx(promised, rel=0.1)
     assert promised > 2
 
 
-def test_a_program_that_initialises_in_parallel_gains_what_is_told_under_first_touch():
-    told = {one["what"]: one for one in explained("filled")["alternatives"]}
-    promised = told["parallel initialising and --placement first-touch"]["gain"]
+def test_a_program_that_initialises_in_parallel_gains_what_is_reported_under_first_touch():
+    reported = {one["what"]: one for one in explained("filled")["alternatives"]}
+    promised = reported["parallel initialising and --placement first-touch"]["gain"]
     command = [BUILD / "sdsm", "simulate", "-q", traced("filled mended"), "-p", "p3-score", "-n", "4", "--placement", "first-touch", "--json", "-"]
     mended = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     assert explained("filled")["makespan_s"] / mended["makespan_s"] == pytest.approx(promised, rel=0.1)
-    assert promised > 1.5 * told["--placement block"]["gain"] > 3
+    assert promised > 1.5 * reported["--placement block"]["gain"] > 3
 
 
 def test_without_debug_information_arrays_have_addresses_and_symbols(tmp_path, capsys):
@@ -202,14 +202,14 @@ def test_without_debug_information_arrays_have_addresses_and_symbols(tmp_path, c
 
 
 def test_costs_of_memory_sum_to_faults_and_diffs_of_the_account():
-    told = explained("homes", "--no-gains")
-    faults_s = sum(value for term, value in told["account_s"].items() if re.search(r"\([RW]\w{3}\)|^diffs", term))
-    assert sum(one["cost_s"] for one in told["memory"]) == pytest.approx(4 * faults_s)
-    assert sum(told["account_s"].values()) == pytest.approx(told["makespan_s"])
+    reported = explained("homes", "--no-gains")
+    faults_s = sum(value for term, value in reported["account_s"].items() if re.search(r"\([RW]\w{3}\)|^diffs", term))
+    assert sum(one["cost_s"] for one in reported["memory"]) == pytest.approx(4 * faults_s)
+    assert sum(reported["account_s"].values()) == pytest.approx(reported["makespan_s"])
 
 
 def test_an_alternative_is_what_the_simulator_says_of_it():
-    told = {one["what"]: one for one in explained("homes")["alternatives"]}
+    reported = {one["what"]: one for one in explained("homes")["alternatives"]}
     command = [BUILD / "sdsm", "simulate", "-q", traced("homes"), "-p", "p3-score", "-n", "4", "--json", "-"]
     for what, options in {
         "--placement block": ["--placement", "block"],
@@ -219,10 +219,10 @@ def test_an_alternative_is_what_the_simulator_says_of_it():
     }.items():
         words = [word for word in command if word not in ("-n", "4")] if "-n" in options else command
         result = json.loads(subprocess.run([*words, *options], check=True, capture_output=True).stdout)
-        assert told[what]["time_s"] == pytest.approx(result["makespan_s"], rel=1e-12)
-        assert told[what]["extrapolated"] == bool(result["extrapolated"])
+        assert reported[what]["time_s"] == pytest.approx(result["makespan_s"], rel=1e-12)
+        assert reported[what]["extrapolated"] == bool(result["extrapolated"])
     # Each thread's block is where it works: the field costs nothing but its first and last visit.
-    assert told["--placement block"]["gain"] > 2
+    assert reported["--placement block"]["gain"] > 2
 
 
 def test_the_verdict_names_the_choice_that_gains_most(capsys):
@@ -248,14 +248,14 @@ def test_the_verdict_of_a_modelled_barrier_names_what_it_assumes_and_the_other_s
     # As the file says nothing of it, barriers are flat.
     shapes = {}
     for given, assumed, other in (((), "flat", "tree"), (("--set", "barrier.shape=tree"), "tree", "flat")):
-        told = verdict(*given)
-        assert "It is extrapolated: the platform has no costs of barriers and locks of this layout." in told
+        reported = verdict(*given)
+        assert "It is extrapolated: the platform has no costs of barriers and locks of this layout." in reported
         explained = json.loads((tmp_path / "e.json").read_text())
         shapes[assumed] = explained["makespan_s"]
         assert explained["extrapolated"] == ["barrier", "lock"]
         (one,) = [one for one in explained["alternatives"] if "barrier.shape" in one["what"]]
         assert one["what"] == f"{other} barriers (barrier.shape={other})" and not one["is_choice"]
-        assert f"Its barriers are modelled: {one['what']} would make it {one['time_s']:.4g} s." in told
+        assert f"Its barriers are modelled: {one['what']} would make it {one['time_s']:.4g} s." in reported
         shapes.setdefault(other, one["time_s"])
         assert shapes[other] == pytest.approx(one["time_s"], rel=1e-12)
     assert shapes["flat"] != shapes["tree"]
@@ -263,7 +263,7 @@ def test_the_verdict_of_a_modelled_barrier_names_what_it_assumes_and_the_other_s
     assert "extrapolated" not in capsys.readouterr().out.splitlines()[0]
 
 
-def test_a_protocol_that_the_platform_has_no_costs_of_is_told_and_why(capsys):
+def test_a_protocol_that_the_platform_has_no_costs_of_is_reported_and_why(capsys):
     assert main([str(traced("barriers")), "-q", "-p", "p3-score", "-n", "4"]) == 0
     (row,) = re.findall(r"  --protocol jiajia .*", capsys.readouterr().out)
     assert "not simulated: " in row and "no costs for protocol jiajia (it has scash)" in row
@@ -275,7 +275,7 @@ def test_without_lines_in_the_trace_it_says_how_to_have_them(capsys):
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "reported"),
     [
         (["-n", "3"], r"has 4 threads, but 3 nodes"),
         (["-n", "4", "--set", "nonsense=1"], r"nonsense"),
@@ -283,10 +283,10 @@ def test_without_lines_in_the_trace_it_says_how_to_have_them(capsys):
         (["-n", "4", "--network", "none"], r"none"),
     ],
 )
-def test_what_cannot_be_explained_is_refused_in_one_line(capsys, options, told):
+def test_what_cannot_be_explained_is_refused_in_one_line(capsys, options, reported):
     assert main([str(traced("parts")), "-q", "-p", "p3-score", *options]) == 2
     errors = capsys.readouterr().err
-    assert re.search(told, errors) and errors.count("\n") == 1
+    assert re.search(reported, errors) and errors.count("\n") == 1
 
 
 def test_a_picture_is_drawn(tmp_path):
@@ -343,7 +343,7 @@ def test_parallel_initialising_is_tried_for_what_one_thread_only_reads():
     assert PARALLEL_INIT not in _mendings(result, [read_only(40)])
 
 
-def test_of_files_that_have_changed_since_the_trace_those_alone_are_told(tmp_path):
+def test_of_files_that_have_changed_since_the_trace_those_alone_are_reported(tmp_path):
     own = tmp_path / "libown.so"
     own.touch()
     pages = tmp_path / "pages.csv"
@@ -354,13 +354,13 @@ def test_of_files_that_have_changed_since_the_trace_those_alone_are_told(tmp_pat
     program = tmp_path / "p"
     program.write_text("built again")
     info = INFO | {"header": INFO["header"] | {"sites": sites, "program": [str(program)], "program_sha256": "0"}}
-    told = []
-    known_of(msgspec.convert(info, TraceInfo), pages, told.append)
-    assert sorted(line.partition(" ")[0] for line in told if "has changed" in line) == ["libown.so", "p"]
+    reported = []
+    known_of(msgspec.convert(info, TraceInfo), pages, reported.append)
+    assert sorted(line.partition(" ")[0] for line in reported if "has changed" in line) == ["libown.so", "p"]
     os.utime(own, (0, 0))
-    told.clear()
-    known_of(msgspec.convert(info, TraceInfo), pages, told.append)
-    assert [line.partition(" ")[0] for line in told if "has changed" in line] == ["p"]
+    reported.clear()
+    known_of(msgspec.convert(info, TraceInfo), pages, reported.append)
+    assert [line.partition(" ")[0] for line in reported if "has changed" in line] == ["p"]
 
 
 def test_of_an_inlined_call_all_lines_are_known_the_innermost_first(tmp_path):
@@ -435,7 +435,7 @@ def test_what_a_function_of_any_type_returns_is_its_callers(tmp_path):
     assert passed == {1: True, 3: True, 8: False, 9: False, 12: False}
 
 
-def test_lines_of_a_program_that_was_built_again_are_not_told(tmp_path, capsys):
+def test_lines_of_a_program_that_was_built_again_are_not_reported(tmp_path, capsys):
     program = tmp_path / "planted"
     shutil.copy(BUILD / "tests" / "planted" / "planted", program)
     trace = tmp_path / "a.trace"
@@ -470,7 +470,7 @@ def test_whose_placement_is_in_force_is_decided_as_the_simulator_does(kind, aske
     assert Region(id=1, kind=kind, name="a", pages=10, placement=asked, filled=filled).placement_under(rule) == in_force
 
 
-def test_the_placement_told_of_an_array_is_the_one_in_force():
+def test_the_placement_reported_of_an_array_is_the_one_in_force():
     def of_the_array(*options: str) -> str:
         memory = explained("homes", "--no-gains", *options)["memory"]
         return next(one["placement"] for one in memory if one["name"].startswith("heap #1 "))
@@ -508,7 +508,7 @@ def test_choices_that_change_different_things_are_tried_together():
     assert together(point, known[MENDINGS["--without-locks"]], two_a_node) is None
 
 
-def test_what_gains_beside_the_best_choice_is_told_with_it():
+def test_what_gains_beside_the_best_choice_is_reported_with_it():
     point = Point("a.trace", "p.xml", Layout(4, 1))
     gains = {"--placement block": 2.0, "--placement first-touch": 1.9, "--protocol home-open": 1.5, "--prefetch 4": 1.3, "--page-size 8KiB": 0.5}
     done = [Outcome(one, 12 / gains[one.what], gains[one.what]) for one in alternatives(point, 1.0) if one.what in gains]
@@ -545,19 +545,19 @@ def test_a_trace_keeps_how_fast_its_machine_was_and_so_does_a_mended_one(tmp_pat
     subprocess.run([BUILD / "sdsm", "trace", "mend", traced("parts"), "-o", mended, "--pad"], check=True, capture_output=True)
     speeds = []
     for trace in (traced("parts"), mended):
-        told = subprocess.run([BUILD / "sdsm", "trace", "info", trace, "--json", "-"], check=True, capture_output=True)
-        speeds.append(json.loads(told.stdout)["header"]["speed_flops"])
+        reported = subprocess.run([BUILD / "sdsm", "trace", "info", trace, "--json", "-"], check=True, capture_output=True)
+        speeds.append(json.loads(reported.stdout)["header"]["speed_flops"])
     # No machine of the last thirty years is slower than 10 Mf, and none makes four additions in a tenth of a nanosecond.
     assert speeds[0] == speeds[1] and 1e7 < speeds[0] < 4e10
 
 
-def test_names_of_cxx_are_told_as_the_source_has_them():
+def test_names_of_cxx_are_reported_as_the_source_has_them():
     names = ["_ZN4grid5cellsE", "_ZZ4mainE5cells (64.0 KiB)", "cells", "heap #1"]
     shown = ["grid::cells", "main::cells (64.0 KiB)", "cells", "heap #1"]
     assert demangled(names) == dict(zip(names, shown, strict=True))
 
 
-def test_what_an_alternative_lacks_is_told_by_its_kind():
+def test_what_an_alternative_lacks_is_reported_by_its_kind():
     options = parser().parse_args(["a.trace", "-p", "p3-score", "-n", "4"])
     one = next(one for one in alternatives(_point(options), 1.0) if one.what == "--page-size 8KiB")
     assert "(extrapolated: the platform has no costs of pages of this size)" in _outcome(Outcome(one, 2.0, 1.5, ("page-size",)))
@@ -580,8 +580,8 @@ def test_what_a_late_thread_does_more_is_held_against_the_others_alone():
     # Thread 2 computes 5.9 s where the others compute 1 and 3 s: 3.9 s more than their mean, and they wait for it.
     computing_s = (1.0, 3.0, 5.9)
     threads = [thread(number, number, {"compute": own_s, "barrier": 6.0 - own_s}) for number, own_s in enumerate(computing_s)]
-    told = next(one for one in findings(parsed(simulation(3, 6.0, threads=threads)), []) if one.startswith("Barriers"))
-    assert "thread 2 comes last most. It spends 3.9 s more than others on computing" in told
+    reported = next(one for one in findings(parsed(simulation(3, 6.0, threads=threads)), []) if one.startswith("Barriers"))
+    assert "thread 2 comes last most. It spends 3.9 s more than others on computing" in reported
 
 
 def test_what_one_processor_computes_is_the_one_thread_time_where_a_trace_of_one_thread_stands_for_it():
@@ -605,31 +605,31 @@ def read_only(fetches: int, **changed: Any) -> Array:
 
 
 def test_pages_that_nobody_writes_are_named_where_copies_are_dropped():
-    def told(array: Array, **more: Any) -> list[str]:
+    def reported(array: Array, **more: Any) -> list[str]:
         document = simulation(2, 4.0, **more)
         return [one for one in findings(parsed(document), [array]) if one.startswith("Pages that nobody writes")]
 
     # One other node fetches 10 pages once; of 40 fetches 30 come again, and cost 3 of 8 s.
-    (again,) = told(read_only(40))
+    (again,) = reported(read_only(40))
     assert "table (37.5% of all time)" in again and "--invalidation changed keeps them at barriers" in again
-    assert told(read_only(10)) == []
-    assert told(read_only(40, written_by_one=1)) == []
+    assert reported(read_only(10)) == []
+    assert reported(read_only(40, written_by_one=1)) == []
     # Each change that the initial thread sends home is a fetch more for the other node: 20 of 40 still come again.
-    assert "table (25.0% of all time)" in told(read_only(40, diffs=10))[0]
-    assert told(read_only(40, diffs=30)) == []
-    assert told(read_only(40), protocol="jiajia") == []
+    assert "table (25.0% of all time)" in reported(read_only(40, diffs=10))[0]
+    assert reported(read_only(40, diffs=30)) == []
+    assert reported(read_only(40), protocol="jiajia") == []
     # Under home-open nobody knows what homes write, so barriers drop all.
-    (without_choice,) = told(read_only(40), protocol="home-open")
+    (without_choice,) = reported(read_only(40), protocol="home-open")
     assert "by barriers" in without_choice and "--invalidation" not in without_choice
 
 
 def test_a_table_that_threads_only_read_needs_no_other_home():
-    def told(array: Array) -> list[str]:
+    def reported(array: Array) -> list[str]:
         return [one for one in findings(parsed(simulation(2, 4.0)), [array]) if one.startswith("Pages are at home elsewhere")]
 
-    assert told(read_only(40, diffs=10, away_s=3.0)) == []
-    assert "table (37.5% of all time)" in told(read_only(40, diffs=30, away_s=3.0))[0]
-    assert "table (37.5% of all time)" in told(read_only(40, diffs=10, away_s=3.0, written_by_one=10))[0]
+    assert reported(read_only(40, diffs=10, away_s=3.0)) == []
+    assert "table (37.5% of all time)" in reported(read_only(40, diffs=30, away_s=3.0))[0]
+    assert "table (37.5% of all time)" in reported(read_only(40, diffs=10, away_s=3.0, written_by_one=10))[0]
 
 
 def test_options_that_stand_alone_stay_beside_those_with_values():
@@ -645,14 +645,14 @@ def lock(kind: str, number: int, taken: int, threads: int, regions: tuple = (), 
     return LockUse(class_=kind, lock=number, taken=taken, threads=threads, regions=of_regions, sites=of_sites)
 
 
-def test_the_most_taken_lock_is_told_by_its_class_and_number():
+def test_the_most_taken_lock_is_reported_by_its_class_and_number():
     lines = [lock("critical", 0, 1, 1), lock("lock", 4, 3, 2), lock("atomic", 1, 1, 1)]
     assert [(one.name, one.taken, one.threads) for one in most_taken(lines)] == [
         ("lock number 4", 3, 2), ("atomic operations that gcc compiles to calls", 1, 1), ("the unnamed critical section", 1, 1),
     ]  # fmt: skip
 
 
-def test_a_lock_is_told_with_what_is_touched_under_it_the_most_frequent_first():
+def test_a_lock_is_reported_with_what_is_touched_under_it_the_most_frequent_first():
     use = lock("critical", 3, 5, 2, ((0, 1, 0), (2, 3, 4)), ((0, 1, 0), (1, 3, 3), (2, 0, 1)))
     names, places = {0: "stack", 2: "heap #1, allocated at a.c:3"}, ["a.c:8", "a.c:7", "a.c:7"]
     (own,) = most_taken([use], ("queue",), names, places, {1})
@@ -668,23 +668,23 @@ def blocks_of(*phases: tuple[int, int]) -> list[Array]:
 
 
 def test_blocks_that_are_used_at_the_same_time_are_not_allocated_again_and_again():
-    def told(blocks: list[Array]) -> list[str]:
+    def reported(blocks: list[Array]) -> list[str]:
         return [one for one in findings(parsed(simulation(2, 4.0)), list(_by_lines(blocks))) if "again and again" in one and "Blocks" in one]
 
-    assert told(blocks_of(*[(0, 3)] * 5, *[(2, 3)] * 5)) == []
+    assert reported(blocks_of(*[(0, 3)] * 5, *[(2, 3)] * 5)) == []
     # One after the other, and each in one phase only.
-    assert len(told(blocks_of(*[(number, number + 1) for number in range(10)]))) == 1
-    assert len(told(blocks_of(*[(1, 1)] * 10))) == 1
+    assert len(reported(blocks_of(*[(number, number + 1) for number in range(10)]))) == 1
+    assert len(reported(blocks_of(*[(1, 1)] * 10))) == 1
 
 
-def test_waiting_for_a_thread_that_faults_hold_up_is_told_behind_the_memory_that_costs_them():
-    def told(term: dict[str, Any]) -> list[str]:
+def test_waiting_for_a_thread_that_faults_hold_up_is_reported_behind_the_memory_that_costs_them():
+    def reported(term: dict[str, Any]) -> list[str]:
         threads = [thread(0, 0, {"barrier": 6.0, "fault": {"RUMR": 0.0}}), thread(1, 1, {"fault": {"RUMR": 0.0}} | term)]
         shared = read_only(10, shared_s=5.0, written_together=10)
         return [one.partition(" ")[0] for one in findings(parsed(simulation(2, 6.0, threads=threads)), [shared])]
 
-    assert told({"fault": {"RUMR": 6.0}}) == ["Threads", "Barriers"]
-    assert told({"compute": 6.0}) == ["Barriers", "Threads"]
+    assert reported({"fault": {"RUMR": 6.0}}) == ["Threads", "Barriers"]
+    assert reported({"compute": 6.0}) == ["Barriers", "Threads"]
 
 
 OWN_PAGES = """
@@ -740,18 +740,18 @@ def test_dearer_costs_leave_what_the_program_computes_as_it_is(tmp_path):
 
 
 def test_a_critical_section_has_its_name_and_one_of_several_has_all(tmp_path):
-    def told(source: str) -> str:
+    def reported(source: str) -> str:
         return next(one for one in explained_source(tmp_path, source)["findings"] if one.startswith("Locks"))
 
-    assert 'The most taken is critical section "queue": 100 of 100 times' in told(CRITICALS % ("int hot;", ""))
-    both = told(CRITICALS % ("int hot, other;", "#pragma omp critical (heap)\n    if (i == 0) ++other;"))
+    assert 'The most taken is critical section "queue": 100 of 100 times' in reported(CRITICALS % ("int hot;", ""))
+    both = reported(CRITICALS % ("int hot, other;", "#pragma omp critical (heap)\n    if (i == 0) ++other;"))
     assert '(probably one of "heap", "queue")' in both
     uses = [lock("critical", 3, 5, 1), lock("critical", 4, 3, 2)]
     # A library has the second.
     assert most_taken(uses, ("queue",))[0].name == "critical section number 3"
 
 
-def test_small_globals_are_told_by_the_pages_that_they_share(tmp_path):
+def test_small_globals_are_reported_by_the_pages_that_they_share(tmp_path):
     pads = "\n".join(f"char pad{number}[3000] = {{1}};" for number in range(6))
     document = explained_source(tmp_path, CRITICALS % (f"int cold = 1;\n{pads}\nint hot = 1;", ""))
     variables = next(one for one in document["memory"] if one["name"] == "globals")["variables"]

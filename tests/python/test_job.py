@@ -246,7 +246,7 @@ def test_openmp_settings_of_the_user_do_not_reach_the_traced_program(monkeypatch
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("said", "reported"),
     [
         ("sdsm: no results", "exit status 3: no results"),
         ("usage: p N\nsdsm: no results", "exit status 3: no results (on stderr before: usage: p N)"),
@@ -254,12 +254,12 @@ def test_openmp_settings_of_the_user_do_not_reach_the_traced_program(monkeypatch
         ("", "exit status 3: it said nothing"),
     ],
 )
-def test_a_command_that_failed_is_told_with_its_own_reason_and_its_programs_last_words(said, told):
+def test_a_command_that_failed_is_reported_with_its_own_reason_and_its_programs_last_words(said, reported):
     from sdsm.base.children import CommandFailed, CommandRunner
 
     with pytest.raises(CommandFailed) as failed:
         CommandRunner().run(["sh", "-c", 'printf "%s\\n" "$1" >&2; exit 3', "sh", said], 60)
-    assert str(failed.value) == told
+    assert str(failed.value) == reported
 
 
 def test_what_is_not_there_is_named_with_what_to_do_and_status_2(place, capsys):

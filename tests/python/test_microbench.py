@@ -1,4 +1,4 @@
-"""`sdsm microbench`: does what it measures reach its document, and is a failure told?"""
+"""`sdsm microbench`: does what it measures reach its document, and is a failure reported?"""
 
 from __future__ import annotations
 
@@ -181,11 +181,11 @@ def test_to_stdout_goes_the_document_alone(build, capsys):
         (["--emulate", "none/nowhere.xml"], "nowhere.xml"),
     ],
 )
-def test_slips_are_told_in_a_line(build, capsys, arguments, what):
+def test_slips_are_reported_in_a_line(build, capsys, arguments, what):
     assert microbench.main(["--build", str(build), *arguments]) == 2
-    told = capsys.readouterr().err
-    assert what in told
-    assert len(told.strip().splitlines()) == 1
+    reported = capsys.readouterr().err
+    assert what in reported
+    assert len(reported.strip().splitlines()) == 1
 
 
 @pytest.mark.parametrize(
@@ -195,12 +195,12 @@ def test_slips_are_told_in_a_line(build, capsys, arguments, what):
         ("#!/bin/sh\nexit 3\n", "it said nothing"),
     ],
 )
-def test_a_failed_measurement_is_told_with_its_reason(build, capsys, program, what):
+def test_a_failed_measurement_is_reported_with_its_reason(build, capsys, program, what):
     (build / "sdsm-run").write_text(program)
     assert microbench.main(["--build", str(build), "--layouts", "2x1"]) == 1
     assert what in capsys.readouterr().err
 
 
-def test_what_has_not_been_built_is_told(tmp_path, capsys):
+def test_what_has_not_been_built_is_reported(tmp_path, capsys):
     assert microbench.main(["--build", str(tmp_path), "--layouts", "2x1"]) == 1
     assert "Build it first" in capsys.readouterr().err

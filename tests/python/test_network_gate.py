@@ -1,4 +1,4 @@
-"""Does the simulator give back the messages that a platform's network was fitted from, and is it told where it cannot?"""
+"""Does the simulator give back the messages that a platform's network was fitted from, and is it reported where it cannot?"""
 
 from __future__ import annotations
 
@@ -85,11 +85,11 @@ def test_what_was_measured_on_a_network_is_given_back_by_it_and_by_no_other():
     assert not slower["bandwidth"].passes and slower["bandwidth"].parameter == "reference.bandwidth"
     later = by_what(network_gate.hold(cut, "link", simulated(Network(125.0, 22.0, 2)), {}))
     assert not later["latency"].passes
-    told = network_gate.failure(later["latency"])
-    assert told.startswith("np.out:1: link.latency does not give back") and "us allowed" in told
+    reported = network_gate.failure(later["latency"])
+    assert reported.startswith("np.out:1: link.latency does not give back") and "us allowed" in reported
 
 
-def test_an_offset_of_the_long_messages_is_told_and_not_held_against_their_bandwidth():
+def test_an_offset_of_the_long_messages_is_reported_and_not_held_against_their_bandwidth():
     # Above 8 kB each message waits 300 us longer, as a rendezvous does: one line has no room for that.
     network = Network(125.0, 20.0, 2)
     points = {size: time + (300 if size > 8000 else 0) for size, time in measured(network, 0.002).items()}
@@ -103,7 +103,7 @@ def test_an_offset_of_the_long_messages_is_told_and_not_held_against_their_bandw
     assert not wrong["bandwidth"].passes
 
 
-def test_what_gave_no_parameter_is_told_and_not_held():
+def test_what_gave_no_parameter_is_reported_and_not_held():
     network = Network(125.0, 20.0, 2)
     points = {size: time * (3 if 2000 < size < 20000 else 1) for size, time in measured(network, 0.002).items()}
     held = network_gate.hold(found(points), "reference", simulated(network), {})
@@ -137,7 +137,7 @@ def calibrate(folder: Path, *files: str, base: str = P3) -> tuple[int, dict]:
 @pytest.mark.parametrize("name", ["netpipe.loopback.out", "iperf3.loopback.json"])
 def test_the_command_proves_the_network_of_real_outputs_and_draws_it(name, tmp_path, capsys):
     status, document = calibrate(tmp_path, str(DATA / "network" / name))
-    told = capsys.readouterr()
+    reported = capsys.readouterr()
     assert status == 0 and document["gate"]["passes"]
     held = [row for row in document["gate"]["network"] if row["parameter"]]
     assert {row["parameter"] for row in held} <= {"link.bandwidth", "link.latency"} and held
@@ -146,7 +146,7 @@ def test_the_command_proves_the_network_of_real_outputs_and_draws_it(name, tmp_p
             assert point["simulated_us"] > 0 and point["simgrid_us"] > 0
             # Nothing flows slower than frame by frame.
             assert point["simgrid_us"] <= point["simulated_us"] * (1 + 1e-9)
-    assert "messages re-run" in told.out and "link.bandwidth" in told.out and "gave no parameter" in told.err
+    assert "messages re-run" in reported.out and "link.bandwidth" in reported.out and "gave no parameter" in reported.err
     svg = (tmp_path / "calibration-network.svg").read_text()
     assert "simulated, simgrid" in svg and "measured, not held" in svg
 
@@ -190,9 +190,9 @@ def test_files_that_contradict_each_other_fail_and_the_parameter_is_named(tmp_pa
         (tmp_path / name).write_text(netpipe(measured(network, 0.002)))
     status, document = calibrate(tmp_path, str(tmp_path / "a.out"), str(tmp_path / "b.out"))
     assert status == 1 and not document["gate"]["passes"]
-    told = [line for line in capsys.readouterr().err.splitlines() if "does not give back" in line]
-    assert len(told) == 2 and all("link.bandwidth" in line for line in told)
-    assert "a.out:1" in told[0] and "b.out:1" in told[1]
+    reported = [line for line in capsys.readouterr().err.splitlines() if "does not give back" in line]
+    assert len(reported) == 2 and all("link.bandwidth" in line for line in reported)
+    assert "a.out:1" in reported[0] and "b.out:1" in reported[1]
 
 
 def test_the_network_of_a_cluster_is_given_back_by_the_links_of_its_platform(tmp_path, capsys):

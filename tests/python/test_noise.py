@@ -49,7 +49,7 @@ def test_one_processor_few_pieces_and_no_time_tell_nothing():
     assert noise([times], [0.0]) is noise([], []) is None
 
 
-def test_paces_that_outlast_the_run_are_told_as_long_ones():
+def test_paces_that_outlast_the_run_are_reported_as_long_ones():
     constant = np.tile([4000.0, 5000.0], (128, 1))
     assert noise([constant], [EVERY_US]).duration_us > 128 * EVERY_US
     assert noise([constant], [1e12]).duration_us == 3600e6  # a platform file's longest

@@ -127,7 +127,7 @@ def test_a_campaigns_tables_are_whole_or_not_there(tmp_path, capsys, monkeypatch
     arguments = ["--only", "emulated", "--build", str(tmp_path / "build"), "--results", str(results)]
     with room_for(10):
         assert validate.main(arguments) == 1
-    told = capsys.readouterr().err
-    assert f"sdsm: {results / 'validation.json'}: File too large. Make room, or name another place" in told
+    reported = capsys.readouterr().err
+    assert f"sdsm: {results / 'validation.json'}: File too large. Make room, or name another place" in reported
     # Without a line its table is empty, and small enough.
     assert [path.name for path in results.rglob("*") if path.is_file()] == ["emulated.csv"]

@@ -36,8 +36,8 @@ def properties(file: str) -> dict[str, str]:
 def test_the_simulator_gives_back_what_was_measured_over_the_measured_links(base, cluster, capsys):
     sync = ["sync2.out", *(f"sync{nodes}.out" for nodes in (4, 8) if base == "new.xml")]
     assert calibrate([*sync, "iperf3.json", "--base", base, "-o", "own.xml", "--report", "own.json"]) == 0
-    told = capsys.readouterr()
-    assert "sync2.out: EPCC's runs of 2 threads count as 2x1, a thread on each node. If all ran on one node, give --layout 1x2" in told.err
+    reported = capsys.readouterr()
+    assert "sync2.out: EPCC's runs of 2 threads count as 2x1, a thread on each node. If all ran on one node, give --layout 1x2" in reported.err
     rows = {row["name"]: row["simulated_us"] for row in json.loads(Path("own.json").read_text())["gate"]["rows"]}
     for nodes in (2, 4, 8)[: len(sync)]:
         assert rows[f"barrier.{nodes}x1"] == pytest.approx(BARRIERS[nodes], abs=0.01)
@@ -46,9 +46,9 @@ def test_the_simulator_gives_back_what_was_measured_over_the_measured_links(base
     assert set(re.findall(r'(?:bw|bandwidth)="([0-9.]+)Mbps"', text)) == {"937.386"}
     (origin,) = re.findall(r"<!-- bandwidth, in place of the base file's: fitted: ([^>]*) -->", text)
     assert "standard error" in origin and "iperf3.json:" in origin
-    shown = {line.split()[0]: line.split()[1:] for line in told.out.splitlines() if line.startswith("link.")}
+    shown = {line.split()[0]: line.split()[1:] for line in reported.out.splitlines() if line.startswith("link.")}
     assert shown["link.bandwidth"][:2] == ["937.386", "Mbps"] and shown["link.bandwidth"][-1] == "fitted"
-    assert f"no page fault and no message was measured: all of theirs are {base.removesuffix('.xml')}.xml's" in told.err
+    assert f"no page fault and no message was measured: all of theirs are {base.removesuffix('.xml')}.xml's" in reported.err
 
 
 def test_of_a_run_that_prints_mean_and_median_the_mean_and_its_own_scatter_count(cluster):
@@ -62,9 +62,9 @@ def test_a_round_trip_under_load_that_is_longer_than_a_barrier_allows_is_left_ou
     Path("iperf3.json").write_text(iperf3(941e6, round_trip_us))
     sync = [f"sync{nodes}.out" for nodes in BARRIERS]
     assert calibrate([*sync, "iperf3.json", "--base", "new.xml", "-o", "own.xml", "--report", "own.json"]) == 0
-    told = capsys.readouterr().err
+    reported = capsys.readouterr().err
     text = Path("own.xml").read_text()
-    assert "taken under load, is longer than a measured barrier or lock allows" in told and "latency is new.xml's" in told
+    assert "taken under load, is longer than a measured barrier or lock allows" in reported and "latency is new.xml's" in reported
     assert set(re.findall(r'(?:bw|bandwidth)="([0-9.]+)Mbps"', text)) == {"937.386"}
     assert set(re.findall(r'lat(?:ency)?="([0-9.]+us)"', text)) == set(re.findall(r'lat(?:ency)?="([0-9.]+us)"', Path("new.xml").read_text()))
     rows = {row["name"]: row["simulated_us"] for row in json.loads(Path("own.json").read_text())["gate"]["rows"]}
@@ -73,9 +73,9 @@ def test_a_round_trip_under_load_that_is_longer_than_a_barrier_allows_is_left_ou
 
 def test_threads_of_one_node_are_told_from_nodes(cluster, capsys):
     assert calibrate(["smp.out", "iperf3.json", "--base", "new.xml", "-o", "own.xml"]) == 2
-    told = capsys.readouterr().err
-    assert "smp.out:22: barrier.2x1 took 0.5 us, but its messages take" in told and "give --layout 1x2" in told
-    assert "(iperf3.json" in told and "a round trip beside other traffic is too long" in told
+    reported = capsys.readouterr().err
+    assert "smp.out:22: barrier.2x1 took 0.5 us, but its messages take" in reported and "give --layout 1x2" in reported
+    assert "(iperf3.json" in reported and "a round trip beside other traffic is too long" in reported
     assert calibrate(["smp.out", "iperf3.json", "--layout", "1x2", "--base", "new.xml", "-o", "own.xml"]) == 0
     assert properties("own.xml")["barrier.1x2"] == "0.5us"
     assert "count as" not in capsys.readouterr().err

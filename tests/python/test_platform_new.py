@@ -57,13 +57,13 @@ def test_processors_are_those_of_the_other_platform_unless_given(tmp_path, capsy
 
 def test_every_figure_has_its_source_in_the_file_and_in_the_list(capsys):
     assert main(["--list"]) == 0
-    told = capsys.readouterr().out
+    reported = capsys.readouterr().out
     for one in NETWORKS:
         assert main(["new", "--nodes", "2", "--network", one.name]) == 0
         text = capsys.readouterr().out
         assert one.bandwidth in text and one.latency in text
         for line in (*one.bandwidth_from.splitlines(), *one.latency_from.splitlines()):
-            assert line in text and line in told
+            assert line in text and line in reported
 
 
 @pytest.mark.parametrize(
@@ -78,8 +78,8 @@ def test_every_figure_has_its_source_in_the_file_and_in_the_list(capsys):
 )
 def test_what_cannot_be_written_is_refused_in_one_line(capsys, words, what):
     assert main(words) == 2
-    told = capsys.readouterr().err
-    assert what in told and told.startswith("sdsm: ") and len(told.splitlines()) == 1
+    reported = capsys.readouterr().err
+    assert what in reported and reported.startswith("sdsm: ") and len(reported.splitlines()) == 1
 
 
 @pytest.mark.parametrize(
@@ -90,8 +90,8 @@ def test_costs_that_make_no_platform_are_refused_before_a_file_is_written(tmp_pa
     bad, out = tmp_path / "bad.xml", tmp_path / "new.xml"
     bad.write_text(re.sub(of, by, (PLATFORMS / "one-machine.xml").read_text(), count=1))
     assert main(["new", "--nodes", "2", "--network", "gigabit", "--from", str(bad), "-o", str(out)]) == 2
-    (told,) = capsys.readouterr().err.splitlines()
-    assert told.startswith(f"sdsm: {bad}: ") and what in told and not out.exists()
+    (reported,) = capsys.readouterr().err.splitlines()
+    assert reported.startswith(f"sdsm: {bad}: ") and what in reported and not out.exists()
 
 
 @pytest.mark.parametrize("words", [["--nodes", "0"], ["--nodes", "65537"], ["--nodes", "2", "--network", "token-ring"]])
@@ -107,10 +107,10 @@ def test_the_speed_of_a_trace_is_the_hosts_measured_one(tmp_path, capsys):
     subprocess.run([SDSM, "trace", "-q", "-n", "2", "-o", trace, "--", *laplace], check=True, capture_output=True)
     assert main(["new", "--nodes", "2", "--network", "gigabit", "--speed-of", str(trace), "-o", str(file)]) == 0
     assert "host.speed-is" in properties(parse(file)) and "measured by sdsm trace on " in file.read_text()
-    told = subprocess.run([SDSM, "simulate", trace, "-q", "-p", file, "-n", "2", "--from-host-speed", "--json", "-"], capture_output=True, text=True)
-    assert told.returncode == 0, told.stderr
+    reported = subprocess.run([SDSM, "simulate", trace, "-q", "-p", file, "-n", "2", "--from-host-speed", "--json", "-"], capture_output=True, text=True)
+    assert reported.returncode == 0, reported.stderr
     # On the machine that traced, computing takes as long as in the trace, and nothing is left to warn of.
-    assert json.loads(told.stdout)["options"]["compute_factor"] == 1 and "nobody says" not in told.stderr
+    assert json.loads(reported.stdout)["options"]["compute_factor"] == 1 and "nobody says" not in reported.stderr
     # A second time it takes the place of the first.
     again = ["new", "--nodes", "2", "--network", "25gbe", "--from", str(file)]
     assert main(again) == 0 and main([*again, "--speed-of", str(trace)]) == 0

@@ -227,7 +227,7 @@ def test_layouts_with_as_many_threads_are_lines_of_their_own_that_begin_together
     assert [[point.time_s for point in line.points] for line in by_nodes] == [[8, 5, 3], [6, 4]]
 
 
-def test_a_reference_of_the_other_kind_is_told(files):
+def test_a_reference_of_the_other_kind_is_reported(files):
     programs, notes = lines_of(files(simulation(2, 5), native(1, 10)))
     assert programs["laplace --impl 4"][0].reference_s == 10
     assert len(notes) == 1 and "predicted speedups refer to the measured one-thread time" in notes[0]
@@ -252,9 +252,9 @@ def test_the_command_writes_the_same_figure_again_and_prints_its_points(files, t
     names = files(simulation(1, 8), banded(2, 5, 4, 6), native(1, 10), native(2, 4, 5, 8))
     folder = tmp_path / "plots"
     assert main([*names, "-o", str(folder)]) == 0
-    told = capsys.readouterr()
-    assert "laplace --impl 4: predicted" in told.out and "laplace --impl 4: measured" in told.out
-    assert "2x1       1            5            4            6    1.600    1.333    2.000" in told.out
+    reported = capsys.readouterr()
+    assert "laplace --impl 4: predicted" in reported.out and "laplace --impl 4: measured" in reported.out
+    assert "2x1       1            5            4            6    1.600    1.333    2.000" in reported.out
     first = {file.name: file.read_bytes() for file in folder.iterdir()}
     assert set(first) == {"speedup.png", "speedup.svg"}
     assert main([*names, "-o", str(folder)]) == 0
@@ -297,7 +297,7 @@ def test_a_time_may_have_each_unit_that_sdsm_simulate_takes(text, time_s):
     assert seconds(text) == (None if time_s is None else pytest.approx(time_s))
 
 
-def test_slips_are_told_in_one_line(files, tmp_path, capsys):
+def test_slips_are_reported_in_one_line(files, tmp_path, capsys):
     (name,) = files(simulation(2, 5))
     folder = str(tmp_path / "plots")
     for arguments, what in (

@@ -36,37 +36,37 @@ def test_a_trace_tells_its_threads_and_memory(traced):
 
 def test_a_prediction_is_the_commands_as_tables(traced, tmp_path):
     options = {"sequential_time": "1s", "set": {"network.bandwidth": "1Gbps", "fault.WROH": "x2"}, "full_page_diffs": True}
-    told = sdsm.simulate(traced, "p3-score", nodes=2, pages=True, **options)
+    reported = sdsm.simulate(traced, "p3-score", nodes=2, pages=True, **options)
     words = ["--sequential-time", "1s", "--set", "network.bandwidth=1Gbps", "--set", "fault.WROH=x2", "--full-page-diffs"]
     command("simulate", "-q", traced, "-p", "p3-score", "-n", 2, "-t", 1, *words, "--json", tmp_path / "a.json")
-    assert told.text == (tmp_path / "a.json").read_text()
-    document = told.document
-    assert told.makespan_s == document["makespan_s"] and list(told.times_s) == [told.makespan_s]
-    assert list(told.threads.index) == [0, 1] and list(told.threads["node"]) == [0, 1]
-    assert list(told.threads["compute_s"]) == [one["time_s"]["compute"] for one in document["threads"]]
-    assert list(told.threads["faults_RUMR"]) == [one["faults"]["RUMR"] for one in document["threads"]]
-    assert list(told.threads.filter(regex="_s$").sum(axis=1)) == pytest.approx([told.makespan_s] * 2)
-    assert told.account_s.sum() == pytest.approx(told.makespan_s)
-    fetches = told.pages.groupby("process")["fetches"].sum()
-    assert [fetches.get(n, 0) for n in (0, 1)] == list(told.threads["faults_RUMR"] + told.threads["faults_WUMR"])
-    told.save(tmp_path / "b.json")
+    assert reported.text == (tmp_path / "a.json").read_text()
+    document = reported.document
+    assert reported.makespan_s == document["makespan_s"] and list(reported.times_s) == [reported.makespan_s]
+    assert list(reported.threads.index) == [0, 1] and list(reported.threads["node"]) == [0, 1]
+    assert list(reported.threads["compute_s"]) == [one["time_s"]["compute"] for one in document["threads"]]
+    assert list(reported.threads["faults_RUMR"]) == [one["faults"]["RUMR"] for one in document["threads"]]
+    assert list(reported.threads.filter(regex="_s$").sum(axis=1)) == pytest.approx([reported.makespan_s] * 2)
+    assert reported.account_s.sum() == pytest.approx(reported.makespan_s)
+    fetches = reported.pages.groupby("process")["fetches"].sum()
+    assert [fetches.get(n, 0) for n in (0, 1)] == list(reported.threads["faults_RUMR"] + reported.threads["faults_WUMR"])
+    reported.save(tmp_path / "b.json")
     assert sdsm.load(tmp_path / "b.json").document == document
 
 
 def test_a_run_tells_all_its_times_and_what_the_program_printed():
-    told = sdsm.run(PROGRAM, nodes=2, repeat=2)
-    assert len(told.times_s) == 2 and told.makespan_s in list(told.times_s)
-    assert len(told.threads) == 2 and told.printed.count("laplace") == 2
+    reported = sdsm.run(PROGRAM, nodes=2, repeat=2)
+    assert len(reported.times_s) == 2 and reported.makespan_s in list(reported.times_s)
+    assert len(reported.threads) == 2 and reported.printed.count("laplace") == 2
 
 
 def test_an_explanation_and_a_comparison_are_the_commands(traced, tmp_path):
     fast, slow = (sdsm.simulate(traced, "p3-score", 2, set={"network.latency": latency}) for latency in ("1us", "1ms"))
     for name, one in (("fast.json", fast), ("slow.json", slow)):
         one.save(tmp_path / name)
-    told = sdsm.compare(fast, tmp_path / "slow.json")
-    assert told.verdict == command("compare", tmp_path / "fast.json", tmp_path / "slow.json").stdout.splitlines()[0]
-    assert list(told.times["time_s"]) == [fast.makespan_s, slow.makespan_s]
-    assert told.account_s.loc["barrier", 1] > told.account_s.loc["barrier", 0] and (told.counts[0] == told.counts[1]).all()
+    reported = sdsm.compare(fast, tmp_path / "slow.json")
+    assert reported.verdict == command("compare", tmp_path / "fast.json", tmp_path / "slow.json").stdout.splitlines()[0]
+    assert list(reported.times["time_s"]) == [fast.makespan_s, slow.makespan_s]
+    assert reported.account_s.loc["barrier", 1] > reported.account_s.loc["barrier", 0] and (reported.counts[0] == reported.counts[1]).all()
 
     explained = sdsm.explain(traced, "p3-score", nodes=2, sequential_time="1s", set={"network.latency": "1ms"})
     printed = command("explain", "-q", traced, "-p", "p3-score", "-n", 2, "--sequential-time", "1s", "--set", "network.latency=1ms").stdout
@@ -79,16 +79,16 @@ def test_a_sweep_of_a_mapping_is_that_of_a_file(traced, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     asked = {"traces": [str(traced.path)], "platform": "p3-score", "nodes": 2, "placement": ["block", "as-asked"],
              "set": {"network.bandwidth": ["100Mbps", "1Gbps"]}, "find": "placement at which time is least"}  # fmt: skip
-    told = sdsm.sweep(asked, "one")
+    reported = sdsm.sweep(asked, "one")
     lines = [f"{name} = {json.dumps(value)}" for name, value in asked.items() if name != "set"]
     Path("s.toml").write_text("\n".join([*lines, "[set]", '"network.bandwidth" = ["100Mbps", "1Gbps"]']))
     printed = command("sweep", "-q", "s.toml", "-o", "two").stdout
     assert Path("one/points.csv").read_bytes() == Path("two/points.csv").read_bytes()
-    assert list(told.points["placement"]) == ["block", "block", "as-asked", "as-asked"]
-    assert printed.endswith("".join(f"{answer}\n" for answer in told.answers)) and len(told.answers) == 2
+    assert list(reported.points["placement"]) == ["block", "block", "as-asked", "as-asked"]
+    assert printed.endswith("".join(f"{answer}\n" for answer in reported.answers)) and len(reported.answers) == 2
     direct = sdsm.simulate(traced, "p3-score", 2, placement="block", set={"network.bandwidth": "1Gbps"})
-    assert told.points["makespan_s"][1] == direct.makespan_s
-    assert sdsm.sweep("s.toml", "two").points.equals(told.points)
+    assert reported.points["makespan_s"][1] == direct.makespan_s
+    assert sdsm.sweep("s.toml", "two").points.equals(reported.points)
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def imported(folder: Path, *options: str) -> str:
     return done.stderr.splitlines()[-1]
 
 
-def test_what_is_in_the_way_is_told_in_one_line(tmp_path):
+def test_what_is_in_the_way_is_reported_in_one_line(tmp_path):
     (tmp_path / "pandas.py").write_text("raise ModuleNotFoundError(\"No module named 'pandas'\", name='pandas')\n")
     assert imported(tmp_path) == "ModuleNotFoundError: the Python package pandas is missing. scripts/setup installs it"
 

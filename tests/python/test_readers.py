@@ -183,7 +183,7 @@ def test_every_line_of_netpipe_is_a_time_and_a_bandwidth(name):
         (NETPIPE_PRINTED.replace("  9900 times", "     0 times"), 5, "0 times"),
     ],
 )
-def test_netpipe_that_contradicts_itself_is_told_with_its_line(text, line, words):
+def test_netpipe_that_contradicts_itself_is_reported_with_its_line(text, line, words):
     refused = refusal(text)
     assert refused.line == line, refused
     assert words in str(refused)
@@ -244,12 +244,12 @@ def changed(document: dict, *path: str | int, to: object) -> str:
         (("error",), "unable to connect to server", "iperf3 failed: 'unable to connect"),
     ],
 )
-def test_iperf3_that_contradicts_itself_is_told_with_its_line(path, to, words):
+def test_iperf3_that_contradicts_itself_is_reported_with_its_line(path, to, words):
     text = changed(IPERF, *path, to=to)
     refused = refusal(text)
     assert words in str(refused)
-    told = text.split("\n")[refused.line - 1]
-    assert '"' in told and refused.line > 1, told
+    reported = text.split("\n")[refused.line - 1]
+    assert '"' in reported and refused.line > 1, reported
 
 
 def test_the_sum_of_iperf3s_streams_must_be_theirs():
@@ -299,7 +299,7 @@ OSU = "# OSU MPI Latency Test v5.6.2\n# Size          Latency (us)\n0   3.50\n8 
         ('"stride=64\n0.00049 1.4 ns\n', 2, "neither"),
     ],
 )
-def test_a_line_that_contradicts_its_format_is_told(text, line, words):
+def test_a_line_that_contradicts_its_format_is_reported(text, line, words):
     refused = refusal(text)
     assert refused.line == line, refused
     assert words in str(refused)
@@ -334,8 +334,8 @@ def test_microbench_gives_every_sample_in_order():
     reading = read(DATA / "sdsm" / "microbench.printed.2x1.json")
     assert {m.quantity: list(m.values) for m in reading.measurements} == document
     assert all(m.samples == len(document[m.quantity]) and m.unit == "ns" and not m.keys for m in reading.measurements)
-    told = reading_of(json.dumps({"burst": 64, **document})).measurements
-    assert {m.quantity for m in told} == set(document) and all(m.keys == {"burst": 64} for m in told)
+    reported = reading_of(json.dumps({"burst": 64, **document})).measurements
+    assert {m.quantity for m in reported} == set(document) and all(m.keys == {"burst": 64} for m in reported)
 
 
 def test_faults_one_by_one_that_are_no_whole_bursts_are_refused():
@@ -384,12 +384,12 @@ def test_samples_of_an_emulated_cluster_and_of_the_bare_system_are_told_apart():
         (("layouts", "2x1", "burst"), True, "burst is 'True', no number of pages"),
     ],
 )
-def test_a_measured_file_that_contradicts_itself_is_told_with_its_line(path, to, words):
+def test_a_measured_file_that_contradicts_itself_is_reported_with_its_line(path, to, words):
     text = changed(MEASURED, *path, to=to)
     refused = refusal(text)
     assert words in str(refused)
-    told = text.split("\n")[refused.line - 1]
-    assert "-1" in told if path[-1] == 3 else f'"{path[-1]}"' in told or f'"{path[-2]}"' in told
+    reported = text.split("\n")[refused.line - 1]
+    assert "-1" in reported if path[-1] == 3 else f'"{path[-1]}"' in reported or f'"{path[-2]}"' in reported
 
 
 @pytest.mark.parametrize(
@@ -403,7 +403,7 @@ def test_a_measured_file_that_contradicts_itself_is_told_with_its_line(path, to,
         ('{"WROH": [1],\n "release.1025": [5]}', 2, "release.1025: a page has 1024 words"),
     ],
 )
-def test_a_microbench_that_is_none_is_told_with_its_line(text, line, words):
+def test_a_microbench_that_is_none_is_reported_with_its_line(text, line, words):
     refused = refusal(text)
     assert refused.line == line, refused
     assert words in str(refused)
@@ -462,7 +462,7 @@ def test_no_number_of_a_native_run_is_lost_and_each_has_its_name_part_and_thread
         (("whole_run",), 5, "whole_run: Expected `object`, got `int`"),
     ],
 )
-def test_a_run_that_is_none_is_told_with_its_line(path, to, words):
+def test_a_run_that_is_none_is_reported_with_its_line(path, to, words):
     text = changed(RUN, *path, to=to)
     refused = refusal(text)
     assert words in str(refused)
@@ -472,9 +472,9 @@ def test_a_run_that_is_none_is_told_with_its_line(path, to, words):
 
 
 def test_the_data_folder_says_where_its_files_come_from():
-    told = (DATA / "README.md").read_text()
+    reported = (DATA / "README.md").read_text()
     for folder in DATA.iterdir():
-        assert folder.is_file() or f"`{folder.name}/" in told
+        assert folder.is_file() or f"`{folder.name}/" in reported
 
 
 def test_json_lines_are_those_of_the_values():

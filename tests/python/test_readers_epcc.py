@@ -1,4 +1,4 @@
-"""Is everything that an EPCC output says read, and what contradicts itself told?"""
+"""Is everything that an EPCC output says read, and what contradicts itself reported?"""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ CONTRADICTIONS = [
 
 
 @pytest.mark.parametrize(("old", "new", "line", "words"), CONTRADICTIONS, ids=lambda part: str(part)[:30])
-def test_what_contradicts_itself_is_told_with_its_line(old, new, line, words):
+def test_what_contradicts_itself_is_reported_with_its_line(old, new, line, words):
     assert SYNC_31.count(old) == 1
     with pytest.raises(ReadError) as refused:
         reading_of(SYNC_31.replace(old, new))
@@ -176,7 +176,7 @@ def test_what_contradicts_itself_is_told_with_its_line(old, new, line, words):
     assert words in str(refused.value)
 
 
-def test_a_median_that_contradicts_its_overhead_is_told():
+def test_a_median_that_contradicts_its_overhead_is_reported():
     with pytest.raises(ReadError, match="median overhead"):
         reading_of(SYNC_40.replace("BARRIER median_ovrhd = 0.447424", "BARRIER median_ovrhd = 0.457424"))
 

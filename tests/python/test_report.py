@@ -146,7 +146,7 @@ def test_an_error_that_rounds_to_nothing_has_no_minus():
     assert [tables.percent(value) for value in (-0.04, 0.04, -0.06, None)] == ["+0.0 %", "+0.0 %", "-0.1 %", ""]
 
 
-def test_the_second_series_is_told_with_its_own_sequential_time():
+def test_the_second_series_is_reported_with_its_own_sequential_time():
     assert report.second_series() == (
         "Another series on the same cluster [WR-env]: implementation 0 on 1x1 8.2 s, "
         "implementation 4 on 2x1 6.7 s, implementation 4 on 4x1 4.3 s"

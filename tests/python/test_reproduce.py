@@ -50,7 +50,7 @@ def reproduce(checkout: Path, *arguments: str) -> subprocess.CompletedProcess[st
         (["word"], "word"),
     ],
 )
-def test_a_slip_is_told_in_one_line_with_status_2_before_anything_is_set_up(checkout, arguments, named):
+def test_a_slip_is_reported_in_one_line_with_status_2_before_anything_is_set_up(checkout, arguments, named):
     ended = reproduce(checkout, *arguments)
     assert ended.returncode == 2
     assert ended.stdout == ""
@@ -80,7 +80,7 @@ def test_results_go_only_where_something_can_be_written(checkout):
     assert ended.stderr.count("\n") == 1
 
 
-def test_results_that_cannot_be_written_after_all_are_told_in_words(monkeypatch, tmp_path, capsys):
+def test_results_that_cannot_be_written_after_all_are_reported_in_words(monkeypatch, tmp_path, capsys):
     def fail(settings):
         raise OSError(28, "No space left on device", str(tmp_path / "times.csv"))
 

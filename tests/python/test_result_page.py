@@ -127,8 +127,8 @@ def needs_nothing_else(page: str) -> Reader:
 def test_a_page_of_a_prediction_says_what_explains_it_and_how_it_was_made(secret):
     page = page_of(secret, "secret-2.json")
     reader = needs_nothing_else(page)
-    told = sdsm(secret, "explain", "-q", "secret-2.trace", "-p", "secretmachine.xml", "-n", 2)
-    assert told.splitlines()[0] in html.unescape(page)
+    reported = sdsm(secret, "explain", "-q", "secret-2.trace", "-p", "secretmachine.xml", "-n", 2)
+    assert reported.splitlines()[0] in html.unescape(page)
     assert len(reader.drawings()) == 3 and "Which pages cost most" in reader.drawings()[1]
     explained = json.loads(sdsm(secret, "explain", "-q", "secret-2.trace", "-p", "secretmachine.xml", "-n", 2, "--json", "-"))
     array = next(row for row in reader.rows if row[0].startswith("secret_array"))
@@ -138,8 +138,8 @@ def test_a_page_of_a_prediction_says_what_explains_it_and_how_it_was_made(secret
     ]  # fmt: skip
     assert "secret.c:8 for (int i" in array[8]
     for other in explained["alternatives"]:
-        told_of_it = ["", "", other["why_not"]] if other["time_s"] is None else [f"{other['time_s']:.4g}", f"{other['gain']:.2f}"]
-        assert [other["what"], *told_of_it] in [row[: 1 + len(told_of_it)] for row in reader.rows], other
+        reported_of_it = ["", "", other["why_not"]] if other["time_s"] is None else [f"{other['time_s']:.4g}", f"{other['gain']:.2f}"]
+        assert [other["what"], *reported_of_it] in [row[: 1 + len(reported_of_it)] for row in reader.rows], other
     result = json.loads((secret / "secret-2.json").read_text())
     for one, kind in zip(result["inputs"], ("trace", "platform"), strict=True):
         assert [one["path"], kind, one["sha256"], "unchanged"] in reader.rows
@@ -152,8 +152,8 @@ def test_a_page_of_a_prediction_says_what_explains_it_and_how_it_was_made(secret
 def test_a_page_of_several_results_holds_them_against_the_first(secret):
     page = page_of(secret, "secret-1.json", "secret-2.json")
     reader = needs_nothing_else(page)
-    told = sdsm(secret, "compare", "secret-1.json", "secret-2.json").splitlines()[0]
-    assert told in html.unescape(page)
+    reported = sdsm(secret, "compare", "secret-1.json", "secret-2.json").splitlines()[0]
+    assert reported in html.unescape(page)
     assert len(reader.drawings()) == 2 and "Speedup" in reader.drawings()[0]
     result = json.loads((secret / "secret-2.json").read_text())
     assert next(row for row in reader.rows if row[0] == "[2]")[6] == f"{result['makespan_s']:.4g}"
@@ -180,7 +180,7 @@ def test_an_anonymous_page_has_no_name_and_no_path(secret, inputs):
         found = re.search(r"[^\n]{0,80}(secret|/tmp/|p3-score|\.json|\.trace)[^\n]{0,40}", text, re.IGNORECASE)
         assert not found, found
     assert "program 1" in page or "trace 1" in page
-    # What was measured is still told, and by which contents.
+    # What was measured is still reported, and by which contents.
     assert "measured" in page and json.loads((secret / "secret-2.json").read_text())["inputs"][0]["sha256"] in page
 
 
@@ -238,8 +238,8 @@ def test_the_command_that_a_page_gives_makes_the_same_result(secret, options):
     made = sdsm(secret, "simulate", "-q", "secret-2.trace", "-n", 2, *platform, *options, "--json", "-")
     made = made[made.index("{") :]
     result = run_result.read(Text("made", made), run_result.Simulation)
-    told = sdsm(secret, *again.point(result).command(), "--json", "-")
-    assert told[told.index("{") :] == made
+    reported = sdsm(secret, *again.point(result).command(), "--json", "-")
+    assert reported[reported.index("{") :] == made
 
 
 def test_the_size_of_a_page_is_an_option_where_it_is_another():
@@ -296,7 +296,7 @@ def test_what_cannot_be_made_again_is_not_explained_but_said(secret, tmp_path, c
 def test_what_is_no_result_is_refused_and_no_input_overwritten(secret, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(secret)
     before = (secret / "secret-2.trace").read_bytes()
-    for arguments, told in (
+    for arguments, reported in (
         (["none.json"], "none.json: No such file"),
         (["secret.c"], "secret.c:1: "),
         ([str(tmp_path)], "Name a folder that sdsm sweep wrote"),
@@ -306,7 +306,7 @@ def test_what_is_no_result_is_refused_and_no_input_overwritten(secret, tmp_path,
     ):
         assert main([*arguments, "-q", "--no-gains"]) == 2
         errors = capsys.readouterr().err
-        assert told in errors and errors.count("\n") == 1
+        assert reported in errors and errors.count("\n") == 1
     assert (secret / "secret-2.trace").read_bytes() == before
 
 

@@ -145,7 +145,7 @@ def tables(folder: Path) -> list[object]:
 def test_a_sweep_killed_twice_and_resumed_equals_one_that_was_not(place, capsys, count, where, request):
     options = ["--parquet"] if importlib.util.find_spec("pyarrow") else []
     whole = sweep(place, many(count), capsys, *options)[0]
-    told_of_whole = tables(place / "out")
+    reported_of_whole = tables(place / "out")
     shutil.rmtree(place / "out")
     options += ["--dask", request.getfixturevalue("dask")] if where == "dask" else []
     kept = place / "out" / "kept"
@@ -164,7 +164,7 @@ def test_a_sweep_killed_twice_and_resumed_equals_one_that_was_not(place, capsys,
         if process.wait(timeout=600) != 0:
             assert not (place / "out" / "points.csv").exists()
     rows, found, _ = sweep(place, many(count), capsys, *options)
-    assert rows == whole and tables(place / "out") == told_of_whole
+    assert rows == whole and tables(place / "out") == reported_of_whole
     assert count // 2 <= found <= count
 
 
@@ -328,7 +328,7 @@ def test_a_number_of_threads_with_which_a_program_fails_stops_no_other(place, ca
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         ("platform = [", "is not TOML"),
         ('platform = "m.xml"\nnodes = 2\n', "traces or program: give one of both"),
@@ -355,11 +355,11 @@ def test_a_number_of_threads_with_which_a_program_fails_stops_no_other(place, ca
         ('traces = ["2.trace"]\nplatform = "m.xml"\nnodes = 2\norder = "none"\n', "there is no file"),
     ],
 )
-def test_a_file_that_cannot_be_swept_is_refused_in_one_line(place, capsys, text, told):
+def test_a_file_that_cannot_be_swept_is_refused_in_one_line(place, capsys, text, reported):
     (place / "s.toml").write_text(text)
     assert main([str(place / "s.toml"), "-o", str(place / "out"), "-q"]) == 2
     errors = capsys.readouterr().err
-    assert told in errors and errors.count("\n") == 1
+    assert reported in errors and errors.count("\n") == 1
     assert not (place / "out").exists()
 
 

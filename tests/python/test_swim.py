@@ -112,11 +112,11 @@ def test_a_time_below_that_without_the_cost_is_refused():
 
 def test_the_program_tells_when_each_step_ended():
     command = [ROOT / "build" / "workloads" / "swim", "--size", "61", "--iterations", "3"]
-    told = subprocess.run([*command, "--steps"], capture_output=True, text=True, check=True).stdout
-    ends = [float(line.split()[-2]) for line in told.splitlines() if line.startswith(("step", "time"))]
+    reported = subprocess.run([*command, "--steps"], capture_output=True, text=True, check=True).stdout
+    ends = [float(line.split()[-2]) for line in reported.splitlines() if line.startswith(("step", "time"))]
     assert len(ends) == 4
     assert ends == sorted(ends)
-    assert "check: identical" in told
+    assert "check: identical" in reported
     assert "step" not in subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
@@ -200,7 +200,7 @@ def test_a_second_job_goes_on_from_what_the_first_has_left(results):
         (("--calibrate",), "is for the published size"),
     ],
 )
-def test_a_slip_is_told_in_one_line(tmp_path, arguments, words):
+def test_a_slip_is_reported_in_one_line(tmp_path, arguments, words):
     slip = swim(tmp_path / "results", *arguments)
     assert slip.returncode == 2
     assert words in slip.stderr

@@ -91,7 +91,7 @@ def row(predicted_us: float, *measured_us: float, name: str = "BARRIER", step: s
 
 def test_a_directives_difference_is_of_the_median_run_and_of_a_short_one_in_microseconds():
     assert row(110, 100, 90, 300).difference_percent == pytest.approx(10)
-    # 49 us is below 50: no percentage, and never told, however far off.
+    # 49 us is below 50: no percentage, and never reported, however far off.
     short = row(9, 49)
     assert (short.difference_percent, short.difference_us, short.is_far_off) == (None, -40, False)
     assert not row(60, 50).is_far_off  # exactly a fifth
@@ -193,17 +193,17 @@ def options_of(build: Path, results: Path, only: str = "emulated", nodes: str = 
     return ["--only", only, "--nodes", nodes, "--quick", "--build", str(build), "--results", str(results)]
 
 
-def test_a_program_that_fails_costs_its_own_lines_and_is_told(build, tmp_path, capsys):
+def test_a_program_that_fails_costs_its_own_lines_and_is_reported(build, tmp_path, capsys):
     results = tmp_path / "results"
     of_longer_campaign = results / "emulated" / "runs" / "laplace-1-2x1.99.json"
     of_longer_campaign.parent.mkdir(parents=True)
     of_longer_campaign.touch()
     status = command.main(options_of(build, results))
-    told = capsys.readouterr()
+    reported = capsys.readouterr()
     assert status == 1
     assert not of_longer_campaign.exists()
-    assert "laplace-6-2x1: failed" in told.err and "laplace-6-2x1: simulated" not in told.err
-    assert "laplace-6-2x1 failed" in told.err and "fft-6-2x1 failed" in told.err and "node 1 is gone" in told.err
+    assert "laplace-6-2x1: failed" in reported.err and "laplace-6-2x1: simulated" not in reported.err
+    assert "laplace-6-2x1 failed" in reported.err and "fft-6-2x1 failed" in reported.err and "node 1 is gone" in reported.err
     summary = json.loads((results / "validation.json").read_text())["emulated"]
     assert len(summary["lines"]) == 5
     assert summary["accuracy"]["worst_percent"] == pytest.approx(10)
@@ -212,7 +212,7 @@ def test_a_program_that_fails_costs_its_own_lines_and_is_told(build, tmp_path, c
     pictures = {"predicted_measured.png", "predicted_measured.svg"}
     assert {path.name for path in results.iterdir()} >= {"tables.txt", "emulated.csv", *pictures}
     assert not any("epcc" in path.name for path in results.iterdir())
-    assert (results / "tables.txt").read_text().strip() in told.out
+    assert (results / "tables.txt").read_text().strip() in reported.out
 
 
 @pytest.mark.parametrize("protocol", ["scash", "home-open"])
@@ -250,7 +250,7 @@ def test_epccs_table_alone_has_each_directive_and_the_step_that_costs_otherwise(
     assert (results / "epcc" / "2.predicted.txt").read_text() == (build / "predicted.txt").read_text()
 
 
-def test_operations_that_were_done_again_are_told_beside_the_step():
+def test_operations_that_were_done_again_are_reported_beside_the_step():
     def run(made: dict, kind: type, lock_s: float, *atomics: int) -> run_result.Run:
         times = {"compute": 1.0 - lock_s, "lock": lock_s}
         made["threads"] = [thread(number, number, times, atomics=count) for number, count in enumerate(atomics)]
@@ -263,7 +263,7 @@ def test_operations_that_were_done_again_are_told_beside_the_step():
     assert epcc.differing_step(predicted, same) == "lock: 60.0 of 128.0 ms a thread"
 
 
-def test_a_table_that_fails_is_told_and_the_lines_are_there(build, tmp_path, capsys):
+def test_a_table_that_fails_is_reported_and_the_lines_are_there(build, tmp_path, capsys):
     (build / "measured.txt").write_text("nothing\n")
     results = tmp_path / "results"
     assert command.main(options_of(build, results, "epcc")) == 1
@@ -285,7 +285,7 @@ def test_a_cost_below_its_messages_is_left_out_and_the_campaign_goes_on(build, t
 
 
 @pytest.mark.parametrize("name", ["sdsm", "sdsm-run", "sdsm-costs", "microbench"])
-def test_a_program_that_is_not_built_is_told_before_anything_is_measured(build, tmp_path, capsys, name):
+def test_a_program_that_is_not_built_is_reported_before_anything_is_measured(build, tmp_path, capsys, name):
     (build / name).unlink()
     assert command.main(["--only", "as-is", "--build", str(build), "--results", str(tmp_path / "results")]) == 2
     assert f"{build / name} does not exist. Build it: " in capsys.readouterr().err
@@ -321,7 +321,7 @@ def test_terms_of_run_and_simulation_stand_side_by_side(build, tmp_path, capsys)
         (["--build", "nowhere"], "does not exist"),
     ],
 )
-def test_slips_are_told_before_anything_runs(build, tmp_path, monkeypatch, capsys, arguments, what):
+def test_slips_are_reported_before_anything_runs(build, tmp_path, monkeypatch, capsys, arguments, what):
     monkeypatch.setattr(sys, "argv", ["sdsm validate"])
     try:
         status = command.main(["--build", str(build), "--results", str(tmp_path / "results"), *arguments])

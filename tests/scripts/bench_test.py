@@ -62,7 +62,7 @@ class Checkout(unittest.TestCase):
         self.assertNotIn("== bounds", everything)
         self.assertNotIn("== first", self.bench("second").stdout)
 
-    def test_one_that_fails_is_told_and_the_others_run(self) -> None:
+    def test_one_that_fails_is_reported_and_the_others_run(self) -> None:
         self.program("build/benchmarks/first", "echo half; exit 3")
         self.program("build/benchmarks/second", "echo second figures")
         result = self.bench()

@@ -100,9 +100,9 @@ class Dispatcher(unittest.TestCase):
         self.assertEqual((result.returncode, str(self.elsewhere) in result.stdout), (0, False), result.stderr)
 
     def test_the_projects_own_python_subcommands_are_listed_with_a_sentence(self) -> None:
-        told = subprocess.run([sys.executable, ROOT / "python", "--help"], capture_output=True, text=True).stdout
+        reported = subprocess.run([sys.executable, ROOT / "python", "--help"], capture_output=True, text=True).stdout
         for folder in (ROOT / "python" / "sdsm").glob("*/command.py"):
-            self.assertRegex(told, rf"(?m)^  {folder.parent.name:<12} [A-Z].*\.$")
+            self.assertRegex(reported, rf"(?m)^  {folder.parent.name:<12} [A-Z].*\.$")
 
     def test_an_entry_point_of_the_environment_is_a_subcommand(self) -> None:
         self.program(self.root / ".venv" / "bin", "sdsm-fit", "echo fitted")

@@ -131,7 +131,7 @@ class Machine(unittest.TestCase):
             self.run_setup("--no-python")
             self.assertEqual(len(self.commands()), 2, text)
 
-    def test_a_user_without_root_goes_through_sudo_and_without_sudo_is_told_what_to_run(self) -> None:
+    def test_a_user_without_root_goes_through_sudo_and_without_sudo_is_reported_what_to_run(self) -> None:
         (self.bin / "cmake").unlink()
         self.tool("id", "echo 1000")
         result = self.run_setup("--no-python")

@@ -66,8 +66,8 @@ int main(void) {
 @pytest.mark.parametrize("run_time", RUN_TIMES)
 def test_no_run_time_brings_the_cpp_library_into_a_program(run_time):
     """Which calls the program's functions of the C library's names when it ends (gcc 13 and later: its fflush)."""
-    told = subprocess.run(["readelf", "-d", BUILD / run_time], capture_output=True, text=True, check=True).stdout
-    assert "libc.so" in told and "libstdc++" not in told
+    reported = subprocess.run(["readelf", "-d", BUILD / run_time], capture_output=True, text=True, check=True).stdout
+    assert "libc.so" in reported and "libstdc++" not in reported
 
 
 def built_with_functions_of_the_c_librarys_names(place: str) -> Path:

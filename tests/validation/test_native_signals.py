@@ -83,8 +83,8 @@ def test_under_jiajia_a_loop_that_waits_amid_work_is_reported():
     with MarkedRun("-q", "-n", 2, "--", ASKED / "waits_amid_work") as run:
         assert (run.end(), run.errors) == (0, "")
     with MarkedRun("-q", "-n", 2, "--protocol", "jiajia", "--", ASKED / "waits_amid_work") as run:
-        told = "seems to wait in a loop for another thread's plain store"
-        run.wait_for(lambda: told in run.errors, "the warning")
+        reported = "seems to wait in a loop for another thread's plain store"
+        run.wait_for(lambda: reported in run.errors, "the warning")
 
 
 @pytest.mark.parametrize("command", ["run", "trace"])

@@ -161,7 +161,7 @@ def unknown_options(line: str) -> list[str]:
         words = shlex.split(line, comments=True)
     except ValueError:
         return []
-    found, told = [], ""
+    found, reported = [], ""
     for place, word in enumerate(words):
         name = word.removeprefix("build/") if word in ("build/sdsm", "sdsm") else word
         following = words[place + 1] if place + 1 < len(words) else ""
@@ -171,14 +171,14 @@ def unknown_options(line: str) -> list[str]:
                 if following == "trace" and words[place + 2 : place + 3] in (["info"], ["dump"])
                 else ""
             )
-            told = help_of("sdsm", following, *filter(None, [inner]))
+            reported = help_of("sdsm", following, *filter(None, [inner]))
         elif name.startswith(("scripts/", "build/workloads/", "tests/")):
-            told = help_of(name)
+            reported = help_of(name)
         elif word in ("|", "&&", ";", "||") or word == "--" or word.endswith(";"):
-            told = ""
-        elif told and re.fullmatch(r"-[a-z]|--[a-z][a-z-]*(=.*)?", word):
+            reported = ""
+        elif reported and re.fullmatch(r"-[a-z]|--[a-z][a-z-]*(=.*)?", word):
             option = word.split("=")[0]
-            if not re.search(rf"(?<![\w-]){re.escape(option)}(?![\w-])", told):
+            if not re.search(rf"(?<![\w-]){re.escape(option)}(?![\w-])", reported):
                 found.append(f"{option} in: {line}")
     return found
 

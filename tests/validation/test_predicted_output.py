@@ -101,8 +101,8 @@ def test_the_speed_that_scales_computing_is_the_traces_own(tmp_path):
         (note,) = [line for line in done.stderr.splitlines() if "computing takes" in line]
         options = json.loads((tmp_path / "result.json").read_text())["options"]
         assert options["compute_factor"] == pytest.approx(options["traced_flops"] / options["host_flops"])
-        told = f"times as long as in {source}: the machine that traced did {options['traced_flops'] * 1e-9:.4g} Gf"
-        assert told in note and f"computing takes {options['compute_factor']:.4g} times" in note
+        reported = f"times as long as in {source}: the machine that traced did {options['traced_flops'] * 1e-9:.4g} Gf"
+        assert reported in note and f"computing takes {options['compute_factor']:.4g} times" in note
 
 
 def test_a_suite_that_chooses_delays_by_its_clock_prints_a_readable_table(tmp_path):

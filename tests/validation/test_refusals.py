@@ -61,12 +61,12 @@ def test_missing_entry_points_are_reported_by_name(tmp_path, command, each):
 
 
 @pytest.mark.parametrize("command", ["sdsm-run", "sdsm-trace"])
-@pytest.mark.parametrize("program, is_told", [("task_depend", True), ("task_reductions", False)])
-def test_a_note_says_where_one_thread_runs_all_tasks(tmp_path, command, program, is_told):
+@pytest.mark.parametrize("program, is_reported", [("task_depend", True), ("task_reductions", False)])
+def test_a_note_says_where_one_thread_runs_all_tasks(tmp_path, command, program, is_reported):
     options = ["-o", tmp_path / "p.trace", "--passes", "1"] if command == "sdsm-trace" else []
     words = [BUILD / command, "-n", "4", *options, "--", BUILD / "tests/constructs/c", program]
     done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=600, check=True)
-    assert done.stderr.count("share no work") == (1 if is_told else 0)
+    assert done.stderr.count("share no work") == (1 if is_reported else 0)
 
 
 @pytest.mark.parametrize("command", ["sdsm-run", "sdsm-trace"])

@@ -110,8 +110,8 @@ def test_a_value_beyond_two_of_its_own_errors_counts_against_its_parameter():
     assert {name: (row.within, row.holds) for name, row in rows.items()} == {"lock": (8, False), "barrier": (10, True)}
     assert share_of(list(rows.values())) == pytest.approx(18 / 20)
     assert failed_gates(sittings) == ["sitting 5: release.4"]
-    told = table(sittings)
-    assert "8 of 10  too few" in told and "gates passed: 9 of 10" in told and "1 of 2 parameters in nine of ten sittings" in told
+    reported = table(sittings)
+    assert "8 of 10  too few" in reported and "gates passed: 9 of 10" in reported and "1 of 2 parameters in nine of ten sittings" in reported
     wider = [report(lock=(moved.get(number, 10.0), 0.25)) for number in range(SITTINGS)]
     assert rows_of(wider)[0].within == SITTINGS
 

@@ -39,8 +39,8 @@ def test_a_program_without_symbols_is_reported(tmp_path):
         ("sdsm-trace", "-n", 2, "-o", tmp_path / "t", "--"),
     ):
         name, *arguments = map(str, command)
-        for program, is_told in (("arrays_stripped", True), ("arrays", False)):
+        for program, is_reported in (("arrays_stripped", True), ("arrays", False)):
             ended = subprocess.run(
                 [BUILD / name, *arguments, ASKED / program], text=True, capture_output=True, check=True
             )
-            assert ("has no symbol table" in ended.stderr) == is_told
+            assert ("has no symbol table" in ended.stderr) == is_reported

@@ -84,7 +84,7 @@ def test_a_setting_that_makes_many_costs_impossible_gets_one_line(trace):
         assert checked.returncode == 2 and len(checked.stderr.splitlines()) >= 2
 
 
-def test_a_platform_without_scash_is_told_as_what_it_is(trace):
+def test_a_platform_without_scash_is_reported_as_what_it_is(trace):
     for name, protocol in (("v1280", "hardware"), ("jiajia-alpha", "jiajia")):
         assert f"it has costs of protocol {protocol} alone, and sdsm replay re-runs those of scash" in refusal(
             sdsm("replay", name)
