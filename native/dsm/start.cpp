@@ -56,6 +56,7 @@
 #include "native/program/signals.hpp"
 #include "native/program/stacks.hpp"
 #include "native/program/static_arrays.hpp"
+#include "native/program/system_calls.hpp"
 #include "native/pthreads/locales.hpp"
 
 namespace sdsm::dsm {
@@ -380,6 +381,7 @@ SDSM_ENTRY int __libc_start_main(Main main, int argc, char** argv, void (*init)(
   prepare();
   pass_library_constructors();
   sdsm::pthreads::make_standard_facets();
+  sdsm::program::keep_standard_buffers_private();
   if (!is_initial()) {
     make_standard_streams();
     become_service_thread();

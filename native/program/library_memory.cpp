@@ -147,7 +147,8 @@ std::uintptr_t allocates_for(std::uintptr_t caller) {
 
 }  // namespace sdsm::program
 
-SDSM_ENTRY_BEFORE(wchar_t*, wcsdup, (const wchar_t* text) noexcept, (text), const AllocatesForProgram marked(SDSM_CALLER))
+SDSM_ENTRY_BEFORE(wchar_t*, wcsdup, (const wchar_t* text) noexcept, (text),
+                  const AllocatesForProgram marked(SDSM_CALLER))
 
 // Texts that the program wants by `%m` in a format. Headers give some of the names to others.
 #define SDSM_SCANNING(name, list_name, Char)                                                                    \

@@ -26,5 +26,7 @@ char* room_for(std::size_t bytes, std::uintptr_t caller);
 char* copy_of(const char* text, std::size_t length, std::uintptr_t caller);
 /// Frees what malloc or room_for() gave.
 void give_back(void* block);
+/// Whether malloc is the program's: the C library's blocks lie in the program's memory then.
+bool has_own_malloc();
 
 }  // namespace sdsm::program

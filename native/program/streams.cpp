@@ -1,6 +1,7 @@
 /// Streams of the C library move large blocks, and long texts, between the program's memory and the kernel without a
 /// copy. If a local peer has shut a page meanwhile, the call has moved a part, and goes on from there.
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -18,6 +19,10 @@
 #include "native/program/system_calls.hpp"
 
 extern "C" [[noreturn]] void __chk_fail();
+// `stdin` and `stdout` themselves are variables of the program's, in shared memory.
+extern "C" FILE _IO_2_1_stdin_, _IO_2_1_stdout_;
+extern "C" void* __libc_malloc(std::size_t);
+extern "C" void __libc_free(void*);
 extern "C" int __vsnprintf_chk(char*, std::size_t, int, std::size_t, const char*, std::va_list) noexcept;
 
 using namespace sdsm::program;
@@ -221,11 +226,34 @@ SDSM_ENTRY_AS(int, vdprintf, (int file, const char* format, std::va_list list),
 SDSM_ENTRY_AS(int, __vdprintf_chk, (int file, int flag, const char* format, std::va_list list),
               print_to_file(file, flag, format, list, SDSM_CALLER))
 
-// A stream's buffer in traced memory would be used by the kernel at any time: the library allocates its own instead.
+// A stream's buffer in shared memory would be used by the kernel at any time: the library allocates its own instead.
+namespace {
+SDSM_NEXT_FUNCTION NextFunction<int(FILE*, char*, int, std::size_t)> real_setvbuf{"setvbuf"};
+}  // namespace
+
 SDSM_ENTRY int setvbuf(FILE* stream, char* /*buffer*/, int mode, std::size_t bytes) noexcept {
-  SDSM_NEXT_FUNCTION NextFunction<int(FILE*, char*, int, std::size_t)> real{"setvbuf"};
-  return real(stream, nullptr, mode, bytes);
+  return real_setvbuf(stream, nullptr, mode, bytes);
 }
+SDSM_ENTRY int fclose(FILE* stream) {
+  SDSM_NEXT_FUNCTION NextFunction<int(FILE*)> real{"fclose"};
+  char* const buffer = stream->_IO_buf_base;
+  const bool is_ours = has_own_malloc() && !is_shared(reinterpret_cast<std::uintptr_t>(buffer));
+  const int answer = real.for_caller(SDSM_CALLER)(stream);
+  if (is_ours) __libc_free(buffer);
+  return answer;
+}
+
+void sdsm::program::keep_buffer_private(FILE* stream) {
+  if (stream == nullptr || !has_own_malloc()) return;
+  const int error = errno;
+  const int mode = isatty(fileno(stream)) == 1 ? _IOLBF : _IOFBF;
+  real_setvbuf(stream, static_cast<char*>(__libc_malloc(BUFSIZ)), mode, BUFSIZ);
+  errno = error;
+}
+void sdsm::program::keep_standard_buffers_private() {
+  for (FILE* stream : {&_IO_2_1_stdin_, &_IO_2_1_stdout_}) keep_buffer_private(stream);
+}
+
 SDSM_ENTRY void setbuf(FILE* stream, char* buffer) noexcept {
   setvbuf(stream, nullptr, buffer == nullptr ? _IONBF : _IOFBF, BUFSIZ);
 }

@@ -76,6 +76,10 @@ void give_back(void* block) {
   process_heap().free(block);
 }
 
+bool has_own_malloc() {
+  return process_heap().allocate != nullptr;
+}
+
 }  // namespace sdsm::program
 
 namespace {

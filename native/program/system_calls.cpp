@@ -280,6 +280,7 @@ long call_library(LibraryFunction& real, Touch touch, const SystemCall& call, st
       const long* const w = left.arguments;
       const long value = function(w[0], w[1], w[2], w[3], w[4], w[5]);
       error = errno;
+      if (inside.is_stream) keep_buffer_private(reinterpret_cast<FILE*>(value));
       return Answer{value, static_cast<int>(value) == -1 ? error : 0};
     });
   };

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <ctime>
 #include <initializer_list>
 #include <optional>
@@ -25,6 +26,7 @@ struct SystemCall {
   bool answers_with_error = false;  ///< instead of -1 and errno
   bool is_wait = false;             ///< its time is no computing
   bool goes_on = false;             ///< when the run-time has interrupted it
+  bool is_stream = false;           ///< it answers a FILE*
   int milliseconds_at = -1;  ///< the argument that limits it, in milliseconds; -1: none, or the kernel counts down
   int timespec_at = -1;      ///< the argument that limits it, as a time that the kernel does not count down
   int socket_limit = 0;      ///< the option of the socket in argument 0 that limits it
@@ -95,11 +97,17 @@ struct SystemCall {
   /// Argument `limit` is a time that the clock in argument `clock` shows to the program, if `flags` says so.
   void until(int clock, int flags, int limit);
 
+  /// The answer is a FILE*, whose buffer will not be the program's.
+  void opens_stream() { is_stream = true; }
   /// The answer is an error's number.
   void answers_error() { answers_with_error = true; }
   /// Ends the run if one of these arguments points to shared memory; without any: in any case.
   void refused(std::initializer_list<int> pointers = {}) const;
 };
+
+/// Gives the stream a buffer that is not the program's, where malloc is: the kernel may find the program's pages shut.
+void keep_buffer_private(FILE* stream);
+void keep_standard_buffers_private();
 
 /// Makes the call. Answers as the kernel does, with -EFAULT, say.
 long call_kernel(long number, const SystemCall& call);

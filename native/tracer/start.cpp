@@ -20,6 +20,7 @@
 #include "native/program/processes.hpp"
 #include "native/program/program_image.hpp"
 #include "native/program/static_arrays.hpp"
+#include "native/program/system_calls.hpp"
 #include "native/program/unseen.hpp"
 #include "native/pthreads/locales.hpp"
 #include "native/tracer/ending.hpp"
@@ -295,6 +296,7 @@ SDSM_ENTRY int __libc_start_main(Main main, int argc, char** argv, void (*init)(
   starting.take();
   pass_library_constructors();
   sdsm::pthreads::make_standard_facets();
+  sdsm::program::keep_standard_buffers_private();
   turn.take();
   program.main = main;
   return real(run_main, argc, argv, init, fini, rtld_fini, stack_end);

@@ -35,6 +35,8 @@ class Command:
     outputs: tuple[str, ...] = ()
     #: Whether the call as it is prints on stdout; with "--json -" it does where there is such an option.
     prints: bool = True
+    #: Takes a second of processor time: tests that call it several times do so in the long set.
+    is_slow: bool = False
     #: More words, with which it takes so long that it is still there when it is interrupted.
     endless: str | None = None
 
@@ -59,8 +61,8 @@ COMMANDS = [
     Command("check {m.xml}"),
     Command("costs"),
     Command("replay {m.xml} --only network", ("--json",)),
-    Command("microbench --layouts 2x1 --samples 2 --no-system", ("-o",), endless="--samples 4096 --layouts 2x1,4x1"),
-    Command("calibrate {m.json} --base {one-machine.xml} -o out.xml", ("--report",)),
+    Command("microbench --layouts 2x1 --samples 2 --no-system", ("-o",), is_slow=True, endless="--samples 4096 --layouts 2x1,4x1"),
+    Command("calibrate {m.json} --base {one-machine.xml} -o out.xml", ("--report",), is_slow=True),
     Command("calibrate p3-score", ("-o", "--report")),
     Command("platform new --nodes 3 --network 25gbe --from {one-machine.xml}", ("-o",)),
     Command("sweep -q {s.toml} -o swept"),
@@ -80,8 +82,9 @@ ENDLESS = [
 RUN = [command for command in COMMANDS if command.name != "validate"]
 
 
-def each(commands: list[Command]) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize("command", commands, ids=lambda command: command.name)
+def each(commands: list[Command], is_costly: bool = False) -> pytest.MarkDecorator:
+    cases = [pytest.param(one, marks=pytest.mark.long if one.is_slow and is_costly else ()) for one in commands]
+    return pytest.mark.parametrize("command", cases, ids=lambda command: command.name)
 
 
 def program(words: list[str]) -> list[str]:
@@ -232,7 +235,7 @@ def test_an_output_that_can_have_no_place_is_reported_before_the_work(command, f
             assert name.split("/")[0] in done.stderr
 
 
-@each([command for command in RUN if command.outputs])
+@each([command for command in RUN if command.outputs], is_costly=True)
 def test_a_full_disk_fails_the_run_and_leaves_what_was_there(command, folder):
     for option in command.outputs:
         result = folder / "result"
@@ -252,7 +255,7 @@ def test_a_full_disk_fails_the_run_and_leaves_what_was_there(command, folder):
     assert not list(folder.glob("**/*.part"))
 
 
-@each([command for command in RUN if command.prints])
+@each([command for command in RUN if command.prints], is_costly=True)
 def test_what_is_printed_is_not_lost_without_a_word(command, folder):
     calls = [words_of(command)]
     calls += [with_options(command, option, "-") for option in command.outputs if option in ("--json", "--csv", "--report")]
@@ -266,7 +269,7 @@ def test_what_is_printed_is_not_lost_without_a_word(command, folder):
         assert closed.stderr.splitlines()[-1].startswith("sdsm: ") and "Traceback" not in closed.stderr, closed.stderr
 
 
-@each([command for command in RUN if command.outputs])
+@each([command for command in RUN if command.outputs], is_costly=True)
 def test_an_output_that_cannot_take_its_name_leaves_nothing_and_no_other_file_is_lost(command, folder):
     (folder / "result.part").write_text("another's")
     before = contents(folder)
@@ -279,7 +282,7 @@ def test_an_output_that_cannot_take_its_name_leaves_nothing_and_no_other_file_is
     assert (folder / "result.part").read_text() == "another's"
 
 
-@each([command for command in RUN if command.outputs])
+@each([command for command in RUN if command.outputs], is_costly=True)
 def test_a_pipe_behind_dev_stdout_is_an_output(command, folder):
     for option in command.outputs:
         done = start(with_options(command, option, "/dev/stdout"), folder)
@@ -287,7 +290,7 @@ def test_a_pipe_behind_dev_stdout_is_an_output(command, folder):
         assert done.stdout
 
 
-@each([command for command in RUN if command.inputs])
+@each([command for command in RUN if command.inputs], is_costly=True)
 def test_names_that_are_not_utf_8_are_names(command, folder):
     names = {name: f"./\udcff{name.removeprefix('./')}" for name in command.inputs}
     for old, new in names.items():

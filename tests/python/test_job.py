@@ -131,16 +131,16 @@ def test_fft_2_on_the_v1280_is_predicted_from_its_own_one_thread_time(place, cap
 
 def test_a_trace_is_kept_while_it_its_program_tracer_and_arguments_are_the_same(place):
     def threads_of_traces(*more: str) -> list[str]:
-        assert place.run("--only", "fft", "--no-figures", *more) == 0
+        assert place.run("--only", "epcc", "--no-figures", *more) == 0
         return [call[call.index("-n") + 1] for call in place.calls() if call[0] == "trace"]
 
-    assert len(threads_of_traces()) == 17
+    assert len(threads_of_traces()) == 4
     assert threads_of_traces() == []
-    assert len(threads_of_traces("--retrace")) == 17
-    for name in ("sdsm-trace", "workloads/fft", "libtracer.so"):
+    assert len(threads_of_traces("--retrace")) == 4
+    for name in ("sdsm-trace", "workloads/epcc", "libtracer.so"):
         (place.build / name).write_text("another build")
-        assert len(threads_of_traces()) == 17
-    (place.results / "traces" / "fft-2-4t.trace").write_text("damaged")
+        assert len(threads_of_traces()) == 4
+    (place.results / "traces" / "epcc-0-4t.trace").write_text("damaged")
     assert threads_of_traces() == ["4"]
 
 

@@ -134,7 +134,7 @@ def check_random_programs(seed: int, nodes: int, threads_per_node: int, size: st
         assert (done.returncode, done.stderr) == (0, ""), f"{command}: {done.stderr}"
 
 
-@pytest.mark.parametrize(("number", "layout"), thinned(3, range(len(VARIANTS)), LAYOUTS))
+@pytest.mark.parametrize(("number", "layout"), thinned(4, range(len(VARIANTS)), LAYOUTS))
 def test_random_programs_are_right(number, layout):
     nodes, threads_per_node = layout
     check_random_programs(7 + nodes, nodes, threads_per_node, SIZES[1 + (number + nodes) % 4], VARIANTS[number])
@@ -155,7 +155,7 @@ OF_MEMORY = (
 )
 
 
-@pytest.mark.parametrize(("program", "layout", "size"), thinned(2, OF_MEMORY, ((2, 1), (4, 1), (2, 2)), ("8KiB", "64KiB")))
+@pytest.mark.parametrize(("program", "layout", "size"), thinned(3, OF_MEMORY, ((2, 1), (4, 1), (2, 2)), ("8KiB", "64KiB")))
 def test_memory_stays_a_memory(program, layout, size):
     name, *arguments = program.split()
     options = ("--page-size", size)

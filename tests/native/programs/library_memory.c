@@ -44,8 +44,7 @@ static int is_right(Objects* other, int number) {
   const size_t word_bytes = strcspn(line, " ");
   return wcscmp(other->wide, text) == 0 && strlen(other->word) == word_bytes &&
          strncmp(other->word, line, word_bytes) == 0 && strcmp(other->wide_word, "wide") == 0 &&
-         strcmp(other->read, "word") == 0 && other->folder[0] == '/' &&
-         strcmp(other->path, "/") == 0;
+         strcmp(other->read, "word") == 0 && other->folder[0] == '/' && strcmp(other->path, "/") == 0;
 }
 
 static void give_back(Objects* other) {

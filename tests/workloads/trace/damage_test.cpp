@@ -278,7 +278,7 @@ TEST_CASE("heads and tails of two files are refused or match one") {
 }
 
 TEST_CASE("damaged blocks with right checksums are refused or valid traces") {
-  campaign(fuzzed_traces(), 2000, 3, false, with_damaged_blocks);
+  campaign(fuzzed_traces(), 1000, 3, false, with_damaged_blocks);
 }
 
 TEST_CASE("moved, doubled or missing blocks are refused or valid traces") {

@@ -1,13 +1,16 @@
 // Built as own_malloc with -O1 -w -fno-builtin
-// Memory by the program's own malloc, which the C library calls, too.
+// Memory by the program's own malloc, which the C library calls, too. Large blocks begin pages that nobody has touched:
+// the kernel must not be given them as a stream's buffer.
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-static char arena[1 << 22] __attribute__((aligned(16)));
+#include <unistd.h>
+static char arena[1 << 22] __attribute__((aligned(4096)));
 static size_t used;
 void* malloc(size_t bytes) {
-  char* block = arena + __atomic_fetch_add(&used, (bytes + 31) & ~(size_t)15, __ATOMIC_SEQ_CST) + 16;
+  char* block = arena + __atomic_fetch_add(&used, (bytes + 8207) & ~(size_t)15, __ATOMIC_SEQ_CST) + 16;
+  if (bytes >= 1024) block = arena + ((block - arena + 4095) & ~(size_t)4095);
   ((size_t*)block)[-2] = bytes;
   return block;
 }
@@ -29,6 +32,10 @@ int main(void) {
   FILE* file = fopen("/etc/passwd", "r");
   if (getline(&line, &room, file) < 1 || asprintf(&text, "%s", line) < 1) return 1;
   free(realpath("/etc", NULL));
+  fclose(file);
+  file = fdopen(dup(fileno(tmpfile())), "r+");
+  fputs("x", file), rewind(file);
+  if (getc(file) != 'x') return 2;
   fclose(file);
   int* numbers = calloc(1000, sizeof *numbers);
 #pragma omp parallel for

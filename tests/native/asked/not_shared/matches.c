@@ -1,4 +1,5 @@
 #include <regex.h>
+#include <stddef.h>
 int main(void) {
   regex_t pattern;
   int wrong = regcomp(&pattern, "([a-z]+)-([0-9]+)", REG_EXTENDED);
