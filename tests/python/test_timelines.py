@@ -66,9 +66,9 @@ def check_sums(timeline: Timeline, result: dict) -> None:
     "options",
     [
         [],
-        ["--network", "simgrid"],
+        pytest.param(["--network", "simgrid"], marks=pytest.mark.long),
         ["--platform", "p3-jiajia", "--protocol", "jiajia"],
-        ["--protocol", "home-open"],
+        pytest.param(["--protocol", "home-open"], marks=pytest.mark.long),
         ["--platform", "v1280", "--protocol", "hardware", "-n", 1, "-t", 4],
         ["-n", 2, "-t", 2],
     ],

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.validation.native_runs import ASKED, BUILD
+from tests.validation.native_runs import ASKED, BUILD, thinned
 
 SOURCE = BUILD.parent
 RUN = (BUILD / "sdsm-run", "-q", "-n", 4, "--")
@@ -110,13 +110,13 @@ def test_what_the_c_library_loads_is_no_library_of_the_program(tmp_path):
         assert (done.stdout, "dlopen" in done.stderr) == ("opened\n", False), done.stderr
 
 
-@pytest.mark.parametrize("program", ["atomic_shared_pointers", "containers", "exceptions", "library_guards", "library_locales",
-                                     "library_waits"])
+@pytest.mark.parametrize("program", thinned(2, ["containers", "atomic_shared_pointers", "exceptions", "library_guards",
+                                                "library_locales", "library_waits"]))
 def test_a_program_may_hold_the_cpp_library_itself(tmp_path, program):
     """Its state then lies in the program's variables, which are shared, and is never that of the process's own library."""
     source = SOURCE / "tests" / "native" / "programs" / f"{program}.cpp"
     include = f"-I{SOURCE / 'workloads' / 'include'}"
-    build(tmp_path, "g++", "-std=c++20", "-static-libstdc++", include, "-o", "main", source)
+    build(tmp_path, "g++", "-std=c++20", "-O0", "-static-libstdc++", include, "-o", "main", source)
     alone = lines(tmp_path, ORDINARY, "./main")
     for command in (RUN, SHARED, TRACE):
         assert lines(tmp_path, command, "./main") == alone

@@ -209,7 +209,7 @@ class Shown(NamedTuple):
 STACK_ORDERS = (
     *(("fetched", "2x1", 100), ("third", "3x1", 100), ("own", "2x1 2x2", 300), ("own-atomic", "2x1", 300)),
     *(("operated", "2x1", 100), ("behind", "2x1 2x2", 100), ("two-atomic", "3x1", 1000), ("two-pages", "3x1", 1000)),
-    *(("two-plain", "3x1", 300), ("encoded", "2x2", 300), ("local-peers", "2x2", 100)),
+    *(("two-plain", "3x1", 300), ("encoded", "2x2", 100), ("local-peers", "2x2", 100)),
 )
 ATOMICS = ("home", "relaxed", "lock")
 SHOWN = {
@@ -245,7 +245,7 @@ SHOWN = {
     # Without a handler of its own the program expects no EINTR: 80 to 300 of 1000 polls of a millisecond ended so.
     **{
         f"{how} is not interrupted when its thread is stopped": Shown("2x1", f"polls {how}", "0 interrupted, 0 early")
-        for how in ("poll", "ppoll", "pselect", "epoll_pwait2")
+        for how in ("poll", "pselect")
     },
     # Nobody is sent an owner's stores to its stack, so nobody may sleep until it is.
     "turns by variables on a stack go on where threads sleep": Shown("2x1", "flags_on_stacks", "60 turns"),

@@ -6,15 +6,16 @@ as it is there, tables and figures also after a Ctrl-C, of what was done by then
 
 from __future__ import annotations
 
+import itertools
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, TypeVar
 
 from sdsm.base.children import CommandFailed, CommandRunner, Stopped
 from sdsm.base.output_file import csv_text
@@ -26,6 +27,9 @@ from sdsm.report.main_job.plan import Configuration, SimulationRun, TraceRun
 from sdsm.report.main_job.report import Line, laplace_accuracy, line, second_series, thread_rows
 from sdsm.report.main_job.rows import write_rows
 from sdsm.report.main_job.simulation import Simulator
+
+One = TypeVar("One")
+Row = TypeVar("Row")
 
 NOT_RUN = "not run"
 SIMULATIONS_AT_ONCE = 2
@@ -101,17 +105,10 @@ def run(settings: Settings) -> int:
             _simulate_all(simulations, campaign)
             _simulate_protocols(under_protocols, campaign)
             progress.begin("simulate directives")
-            for one in of_epcc:
-                if reason := untraced.get(one.trace):
-                    nodes, threads_per_node = one.layout.nodes, one.layout.threads_per_node
-                    outcome.overheads.append(directives.DirectiveRow("", nodes, threads_per_node, reason))
-                else:
-                    folder = settings.results / "directives"
-                    outcome.overheads += directives.simulate(one.layout, simulator, tracer.path(one.trace), folder)
+            for rows in campaign.two_at_once(campaign.overheads, of_epcc):
+                outcome.overheads += rows
             progress.begin("simulate hardware shared memory")
-            for one in campaign.traced(of_v1280):
-                row = v1280.simulate(one, simulator, tracer.path(one.trace), settings.results / "v1280")
-                outcome.on_v1280.append(row)
+            outcome.on_v1280 += campaign.two_at_once(campaign.on_v1280, campaign.traced(of_v1280))
     except KeyboardInterrupt:
         runner.stop()
         outcome.interrupted = True
@@ -169,6 +166,26 @@ class _Campaign:
         """Those with a trace; the others' own lines say why they have none."""
         return [one for one in configurations if one.trace not in self.untraced]
 
+    def overheads(self, one: Configuration) -> list[directives.DirectiveRow]:
+        if reason := self.untraced.get(one.trace):
+            return [directives.DirectiveRow("", one.layout.nodes, one.layout.threads_per_node, reason)]
+        return directives.simulate(one.layout, self.simulator, self.tracer.path(one.trace), self.results / "directives")
+
+    def on_v1280(self, one: Configuration) -> v1280.HardwareRow:
+        return v1280.simulate(one, self.simulator, self.tracer.path(one.trace), self.results / "v1280")
+
+    def two_at_once(self, work: Callable[[One], Row], items: Iterable[One]) -> Iterator[Row]:
+        """Yields what `work` returns of each item, in their order. After an interruption none goes on."""
+        pool = ThreadPoolExecutor(SIMULATIONS_AT_ONCE)
+        try:
+            for future in [pool.submit(work, one) for one in items]:
+                yield future.result()
+        except BaseException:
+            self.simulator.runner.stop()
+            raise
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
 
 def _simulate_all(simulations: Sequence[SimulationRun], campaign: _Campaign) -> None:
     def work(simulation: SimulationRun) -> Simulation:
@@ -219,10 +236,11 @@ def _simulate_protocols(chosen: Sequence[Configuration], campaign: _Campaign) ->
     except CommandFailed as error:
         campaign.progress.say(f"protocols: {error}")
         return
-    for protocol in known:
-        for one in campaign.traced(chosen):
-            row = protocols.simulate(one, protocol, simulator, campaign.tracer.path(one.trace), folder)
-            campaign.outcome.by_protocol.append(row)
+
+    def row_of(one: tuple[str, Configuration]) -> protocols.ProtocolRow:
+        return protocols.simulate(one[1], one[0], simulator, campaign.tracer.path(one[1].trace), folder)
+
+    campaign.outcome.by_protocol += campaign.two_at_once(row_of, itertools.product(known, campaign.traced(chosen)))
 
 
 def _settings_document(settings: Settings) -> dict[str, Any]:
