@@ -117,7 +117,7 @@ def test_what_directives_cost_is_what_the_program_prints_beside_what_was_given(p
 def test_fft_2_on_the_v1280_is_predicted_from_its_own_one_thread_time(place, capsys):
     assert place.run("--only", "fft", "--no-figures") == 0
     calls = [call for call in place.calls() if "hardware" in call]
-    assert [call[call.index("--threads-per-node") + 1] for call in calls] == ["2", "4"]
+    assert sorted(call[call.index("--threads-per-node") + 1] for call in calls) == ["2", "4"]
     assert all(call[call.index("--sequential-time") + 1] == "0.7s" for call in calls)
     assert all(Path(call[call.index("--platform") + 1]).name == "v1280.xml" for call in calls)
     with (place.results / "v1280.csv").open() as file:
