@@ -66,11 +66,12 @@ int main(int argc, char** argv) {
     if (path.empty()) throw BadInput("which platform? Name its file, or --properties: sdsm check p3-score");
     path = find_platform(path);
     const Platform platform = read_platform(path, {changes});
-    std::size_t hosts = 0;
-    if (const auto findings = check_platform(platform, &hosts); !findings.empty()) throw BadInput(findings);
+    CheckedHosts hosts;
+    if (const auto findings = check_platform(platform, hosts); !findings.empty()) throw BadInput(findings);
     tell_changes(platform, true);
-    fmt::print("{}: nothing found. {} hosts, {} properties, {}.\n", path, hosts, platform.properties.size(),
-               measured_synchronisation(platform));
+    const std::string tried = hosts.tried < hosts.all ? fmt::format(" (routes tried between {})", hosts.tried) : "";
+    fmt::print("{}: nothing found. {} hosts{}, {} properties, {}.\n", path, hosts.all, tried,
+               platform.properties.size(), measured_synchronisation(platform));
     return done;
   });
 }

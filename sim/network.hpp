@@ -42,6 +42,8 @@ class Topology {
   /// `threads_per_node` cores. With up to 64 nodes, the constructor finds a missing route; with more, the route's first
   /// use does.
   Topology(simgrid::s4u::Engine& engine, std::uint32_t nodes, std::uint32_t threads_per_node);
+  /// All hosts are nodes; of more than `most` hosts, the first two and the last of each zone, and each n-th of all.
+  Topology(simgrid::s4u::Engine& engine, std::size_t most);
 
   struct Link {
     LinkSpec spec;

@@ -66,9 +66,15 @@ void require_room(const Platform& platform, Layout layout);
 /// missing. Creates the process's one engine.
 bool offers(const Platform& platform, Layout layout);
 
-/// Returns every problem that SimGrid or the simulator has with the platform, with either network and all of its hosts;
-/// empty if there is none. Creates the process's one engine.
-std::vector<std::string> check_platform(const Platform& platform, std::size_t* hosts);
+/// How many hosts a platform has, and between how many of them the routes were tried.
+struct CheckedHosts {
+  std::size_t all = 0;
+  std::size_t tried = 0;
+};
+
+/// Returns every problem that SimGrid or the simulator has with the platform, with either network; empty if there is
+/// none. Creates the process's one engine.
+std::vector<std::string> check_platform(const Platform& platform, CheckedHosts& hosts);
 
 /// Throws std::invalid_argument if `burst` messages of each payload could exceed a run's longest duration on the route.
 void check_duration(const std::vector<LinkSpec>& route, const Framing& framing, const std::vector<Bytes>& payloads,

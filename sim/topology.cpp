@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
+#include <set>
 #include <stdexcept>
 
 #include "models/scash/messages.hpp"
@@ -35,11 +37,32 @@ bool natural_less(const std::string& a, const std::string& b) {
   return a.size() - i < b.size() - j;
 }
 
+std::vector<simgrid::s4u::Host*> sorted_hosts(const simgrid::s4u::Engine& engine) {
+  std::vector<simgrid::s4u::Host*> hosts = engine.get_all_hosts();
+  std::sort(hosts.begin(), hosts.end(), [](auto* a, auto* b) { return natural_less(a->get_name(), b->get_name()); });
+  return hosts;
+}
+
 }  // namespace
 
+Topology::Topology(simgrid::s4u::Engine& engine, std::size_t most) : hosts_(sorted_hosts(engine)) {
+  if (hosts_.size() > most) {
+    std::map<simgrid::s4u::NetZone*, std::vector<std::size_t>> of_zone;
+    for (std::size_t i = 0; i < hosts_.size(); ++i) of_zone[hosts_[i]->get_englobing_zone()].push_back(i);
+    std::set<std::size_t> chosen;
+    for (const auto& [zone, places] : of_zone) {
+      if (chosen.size() < most / 2) chosen.insert({places.front(), places[places.size() > 1 ? 1 : 0], places.back()});
+    }
+    for (std::size_t i = 0; i < most / 2; ++i) chosen.insert(i * hosts_.size() / (most / 2));
+    std::vector<simgrid::s4u::Host*> some;
+    for (const std::size_t i : chosen) some.push_back(hosts_[i]);
+    hosts_ = std::move(some);
+  }
+  route_at_.assign(hosts_.size() * hosts_.size(), 0);
+}
+
 Topology::Topology(simgrid::s4u::Engine& engine, std::uint32_t nodes, std::uint32_t threads_per_node)
-    : hosts_(engine.get_all_hosts()) {
-  std::sort(hosts_.begin(), hosts_.end(), [](auto* a, auto* b) { return natural_less(a->get_name(), b->get_name()); });
+    : hosts_(sorted_hosts(engine)) {
   if (hosts_.size() < nodes) {
     throw TooSmall(fmt::format(
         "the platform has {0} host{2}, but {1} nodes were asked for, and each node is a host. Use --nodes {0}{3}, "

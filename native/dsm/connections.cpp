@@ -68,8 +68,11 @@ std::vector<int> accept_others(std::uint64_t fingerprint) REQUIRES(starting) {
       continue;
     }
     if (hello.fingerprint != fingerprint) {
-      end_run({"the program or a library lies at other addresses in process ", Decimal(hello.process),
-               ". All hosts need the same program and libraries, and address randomisation has to be off."});
+      end_run({"the program, a library, a stack or the heap lies at other addresses in process ",
+               Decimal(hello.process),
+               ". All hosts need the same program, libraries and limits (`ulimit -s`, `ulimit -v`), and address "
+               "randomisation has to "
+               "be off."});
     }
     sockets[hello.process] = arrival->socket;
     --missing;
@@ -80,6 +83,7 @@ std::vector<int> accept_others(std::uint64_t fingerprint) REQUIRES(starting) {
 }  // namespace
 
 void listen_for_others(const Welcome& welcome) {
+  set_patience(welcome.patience_ms);
   std::memcpy(listening.secret, welcome.secret, sizeof listening.secret);
   std::string address;
   listening.listener = listen_on(welcome.transport, welcome.listen_host, address);

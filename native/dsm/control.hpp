@@ -53,7 +53,7 @@ namespace sdsm::dsm {
 /// all processes, as their initial stacks must look alike.
 inline constexpr const char* control_variable = "SDSM_RUN_CONTROL";
 
-inline constexpr std::uint32_t control_version = 10;
+inline constexpr std::uint32_t control_version = 11;
 inline constexpr std::uint32_t most_processes = 256;
 inline constexpr std::uint32_t secret_bytes = 32;
 
@@ -101,10 +101,14 @@ struct Welcome {
   jiajia::Rules jiajia;
   Invalidation invalidation{};
   std::uint32_t prefetch = 0;
-  std::uint32_t page_bytes = 0;  ///< of a page
+  std::uint32_t page_bytes = 0;   ///< of a page
+  std::uint32_t patience_ms = 0;  ///< --timeout: a connection whose peer is silent for so long is lost
+  std::uint64_t stack_limit =
+      0;  ///< the launcher's RLIMIT_STACK, for all hosts: the other stacks lie behind the initial one
   /// Inherited file descriptor of the memory that the processes of this node share (an empty memfd of the launcher's).
   std::int32_t node_memory = -1;
   Emulation emulation;
+  std::uint32_t processes_on_host = 1;  ///< of the run
   std::uint32_t wants_page_log = 0;
   std::uint32_t wants_timeline = 0;
   std::int32_t processor = -1;             ///< to run on, numbered among the host's processors; -1: the system chooses

@@ -29,6 +29,7 @@ struct Self {
   int control = -1;                             ///< socket to the launcher; -1: none, the program runs alone
   int node_memory = -1;                         ///< file of the node's memory
   bool is_bound = false;                        ///< to a processor, by the run-time
+  std::uint32_t processes_on_host = 1;          ///< of the run
   bool wants_page_log = false;
   bool wants_timeline = false;
   bool shares_clock = false;   ///< with process 0

@@ -50,6 +50,7 @@ std::optional<Welcome> meet_launcher() {
   self_at_start.page_bytes = welcome.page_bytes;
   self_at_start.node_memory = welcome.node_memory;
   self_at_start.is_bound = welcome.processor >= 0;
+  self_at_start.processes_on_host = welcome.processes_on_host;
   self_at_start.wants_page_log = welcome.wants_page_log != 0;
   self_at_start.shares_clock = welcome.transport == Transport::unix_sockets;
   self_at_start.wants_timeline = welcome.wants_timeline != 0;

@@ -21,9 +21,9 @@ inline std::uint32_t usable_processors() {
   return processors_counted;
 }
 
-/// Whether this process may run on at least `for_each` processors for each process of the run: all may be on this host.
+/// Whether this process may run on at least `for_each` processors for each of the run's processes on this host.
 inline bool has_processors(std::uint32_t for_each) {
-  return usable_processors() >= for_each * processes();
+  return usable_processors() >= for_each * self.processes_on_host;
 }
 
 /// Binds this process's threads, also those to come, to one of the processors that it may use: the one with this place

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <deque>
+#include <optional>
 #include <utility>
 
 #include "native/dsm/asking.hpp"
@@ -33,12 +34,21 @@ struct Underway {
   Head head;
   std::vector<std::byte> payload;
 };
+/// A message as far as it has come. Nobody waits for its rest: the sender's service thread may have to send that, and
+/// would not if it waited for the rest of one from here.
+struct PartialMessage {
+  Head head;
+  std::vector<std::byte> payload;  ///< keeps the size of the largest message so far
+  std::size_t received = 0;        ///< of both
+};
+/// JIAJIA's diffs have the twin's words and a head for each page.
+constexpr std::size_t longest_payload = std::size_t{2} * most_page.count;
+
 struct Service {
   std::vector<int> sockets;                    ///< by process
+  std::vector<PartialMessage> incoming;        ///< by process
   std::vector<std::deque<Underway>> underway;  ///< by process
   std::size_t underway_count = 0;
-  /// Payload of the message that is being received. JIAJIA's diffs have the twin's words and a head for each page.
-  std::byte payload[std::size_t{2} * most_page.count] = {};
 };
 constinit Service receiving GUARDED_BY(service);
 
@@ -110,20 +120,39 @@ void handle_what_is_due() REQUIRES(service) {
   }
 }
 
+/// Receives what has come of a message. Whether it is whole; empty if the process is gone.
+std::optional<bool> receive_what_has_come(int socket, PartialMessage& next) {
+  constexpr std::size_t head_bytes = sizeof next.head;
+  while (next.received < head_bytes || next.received < head_bytes + next.head.bytes) {
+    const bool is_in_head = next.received < head_bytes;
+    std::byte* const part = is_in_head ? reinterpret_cast<std::byte*>(&next.head) : next.payload.data();
+    const std::size_t had = is_in_head ? next.received : next.received - head_bytes;
+    const auto more = receive_now(socket, part + had, (is_in_head ? head_bytes : std::size_t{next.head.bytes}) - had);
+    if (!more) return std::nullopt;
+    if (*more == 0) return false;
+    next.received += *more;
+    if (next.received != head_bytes) continue;
+    if (next.head.bytes > longest_payload) return std::nullopt;
+    if (next.payload.size() < next.head.bytes) next.payload.resize(next.head.bytes);
+  }
+  return true;
+}
+
 void answer_process(ProcessId from) REQUIRES(service) {
-  const int socket = receiving.sockets[index_of(from)];
   const std::uint64_t received_ns = now_ns();
-  Head head;
-  if (!receive_all(socket, &head, sizeof head)) return forget_process(from);
-  if (head.bytes > sizeof receiving.payload || !receive_all(socket, receiving.payload, head.bytes))
-    return forget_process(from);
+  PartialMessage& next = receiving.incoming[index_of(from)];
+  const auto is_whole = receive_what_has_come(receiving.sockets[index_of(from)], next);
+  if (!is_whole) return forget_process(from);
+  if (!*is_whole) return;
+  next.received = 0;
+  const Head head = next.head;
   std::deque<Underway>& before = receiving.underway[index_of(from)];
   if (head.ticket != 0 || !before.empty()) {
-    before.push_back({head, {receiving.payload, receiving.payload + head.bytes}});
+    before.push_back({head, {next.payload.data(), next.payload.data() + head.bytes}});
     ++receiving.underway_count;
     return;
   }
-  handle_from(from, head, receiving.payload, received_ns);
+  handle_from(from, head, next.payload.data(), received_ns);
 }
 
 bool continues_downgrades() {
@@ -199,6 +228,7 @@ void await_room_no_longer(int socket) {
 
 void serve(std::vector<int> sockets) {
   receiving.sockets = std::move(sockets);
+  receiving.incoming.resize(processes());
   receiving.underway.resize(processes());
   events = to_high_number(epoll_create1(EPOLL_CLOEXEC));
   need(events >= 0);

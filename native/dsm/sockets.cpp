@@ -10,6 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -88,10 +89,22 @@ bool bind_to(int socket, const char* host) {
   return bind(socket, reinterpret_cast<const sockaddr*>(&own), sizeof own) == 0;
 }
 
-/// A page request must not wait for more to send.
-void send_at_once(int socket) {
-  const int on = 1;
-  setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+constinit int tcp_patience_ms = 0;
+
+/// A page request must not wait for more to send, nor for a peer that a cut cable has taken away. Fails on Unix
+/// sockets, which do neither.
+void prepare_tcp(int socket) {
+  const auto set = [socket](int level, int option, int value) {
+    setsockopt(socket, level, option, &value, sizeof value);
+  };
+  set(IPPROTO_TCP, TCP_NODELAY, 1);
+  if (tcp_patience_ms == 0) return;
+  const int probe_s = std::max(1, tcp_patience_ms / 4000);
+  set(SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(IPPROTO_TCP, TCP_KEEPIDLE, probe_s);
+  set(IPPROTO_TCP, TCP_KEEPINTVL, probe_s);
+  set(IPPROTO_TCP, TCP_KEEPCNT, 3);
+  set(IPPROTO_TCP, TCP_USER_TIMEOUT, tcp_patience_ms);
 }
 
 int connect_unix(const std::string& name) {
@@ -115,7 +128,7 @@ int connect_tcp(const std::string& host_and_port, const char* from) {
       connect(socket, reinterpret_cast<const sockaddr*>(&where), sizeof where) != 0) {
     return close_with_errno(socket);
   }
-  send_at_once(socket);
+  prepare_tcp(socket);
   return socket;
 }
 
@@ -148,6 +161,10 @@ std::size_t send_with(int flags, int socket, const void* head, std::size_t head_
 
 }  // namespace
 
+void set_patience(std::uint32_t milliseconds) {
+  tcp_patience_ms = static_cast<int>(milliseconds);
+}
+
 bool send_all(int socket, const void* head, std::size_t head_bytes, const void* payload, std::size_t payload_bytes) {
   return send_with(0, socket, head, head_bytes, payload, payload_bytes) == 0;
 }
@@ -169,6 +186,15 @@ bool receive_all(int socket, void* data, std::size_t bytes) {
     bytes -= static_cast<std::size_t>(received);
   }
   return true;
+}
+
+std::optional<std::size_t> receive_now(int socket, void* data, std::size_t bytes) {
+  for (;;) {
+    const ssize_t received = recv(socket, data, bytes, MSG_DONTWAIT);
+    if (received > 0) return static_cast<std::size_t>(received);
+    if (received < 0 && errno == EAGAIN) return 0;
+    if (received == 0 || errno != EINTR) return std::nullopt;
+  }
 }
 
 bool receive_both(int socket, void* first, std::size_t first_bytes, void* second, std::size_t second_bytes,
@@ -209,7 +235,7 @@ int connect_to(const std::string& address, const char* from) {
 int accept_from(int listener) {
   const int socket = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
   if (socket < 0) return -1;
-  send_at_once(socket);  // fails on Unix sockets, which have nothing to wait for
+  prepare_tcp(socket);
   return to_high_number(socket);
 }
 

@@ -17,6 +17,8 @@ bool send_all(int socket, const void* head, std::size_t head_bytes, const void* 
 std::optional<std::size_t> send_now(int socket, const void* head, std::size_t head_bytes, const void* payload = nullptr,
                                     std::size_t payload_bytes = 0);
 bool receive_all(int socket, void* data, std::size_t bytes);
+/// Receives what is there, at most `bytes`; 0 if nothing is. Empty if the other end is gone.
+std::optional<std::size_t> receive_now(int socket, void* data, std::size_t bytes);
 /// Receives two pieces in one call. Polls for `patience_ns` before it sleeps.
 bool receive_both(int socket, void* first, std::size_t first_bytes, void* second, std::size_t second_bytes,
                   std::uint64_t patience_ns);
@@ -29,6 +31,10 @@ int listen_on(Transport transport, const char* host, std::string& address);
 int connect_to(const std::string& address, const char* from = "");
 /// Accepts a connection. Negative, with errno, if there is none.
 int accept_from(int listener);
+
+/// From here on a TCP connection counts as lost when its peer's machine has been silent for so long; 0: as the system
+/// has it.
+void set_patience(std::uint32_t milliseconds);
 
 /// Advice for an errno of making a file or socket; "" if there is none.
 const char* remedy_for(int error);

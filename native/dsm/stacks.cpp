@@ -28,8 +28,8 @@ void name_stack(std::uint32_t id, const AddressRange& range, trace::RegionKind k
 
 }  // namespace
 
-void make_stacks() {
-  sizes_at_start = {initial_stack_bytes(), other_stack_bytes(), thread_memory_bytes()};
+void make_stacks(std::uint64_t stack_limit) {
+  sizes_at_start = {initial_stack_bytes(stack_limit), other_stack_bytes(), thread_memory_bytes()};
   need_range(stacks_address, stack_of(processes() - 1).end + page_bytes - stacks_address, "the threads' stacks");
   need_range(control_address, processes() * sizes.control, "the threads' own variables");
   for (std::uint32_t i = 0; i < processes(); ++i) {

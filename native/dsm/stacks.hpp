@@ -9,8 +9,8 @@
 
 namespace sdsm::dsm {
 
-/// Makes regions of all processes' stacks and thread-local variables.
-void make_stacks() REQUIRES(starting);
+/// Makes regions of all processes' stacks and thread-local variables. `stack_limit` gives the initial stack's size.
+void make_stacks(std::uint64_t stack_limit) REQUIRES(starting);
 
 /// The stack on which a process runs the program.
 program::AddressRange stack_of(std::uint32_t process);

@@ -78,7 +78,7 @@ constexpr const ProgramCall& program_call = call_at_start;
 constinit std::atomic<std::uint32_t> has_started = 0;
 constinit std::atomic<std::uint32_t> may_begin = 0;
 
-/// Addresses that have to be the same in all processes: of the program, of the C library, of the run-time.
+/// Addresses that have to be the same in all processes: of the program and all libraries, of stacks and of the heap.
 std::uint64_t fingerprint() {
   std::uint64_t hash = 0xcbf29ce484222325;
   const auto add = [&](std::uint64_t number) { hash = (hash ^ number) * 0x100000001b3; };
@@ -88,8 +88,12 @@ std::uint64_t fingerprint() {
         return 0;
       },
       const_cast<void*>(static_cast<const void*>(&add)));
-  add(program_image.program.variables.begin);
-  add(program_image.program.variables.end);
+  const std::uint32_t last = processes() - 1;
+  for (const AddressRange& range :
+       {program_image.program.variables, stack_of(0), stack_of(last), control_of(last), heap::whole()}) {
+    add(range.begin);
+    add(range.end);
+  }
   return hash;
 }
 
@@ -206,7 +210,7 @@ void prepare() REQUIRES(starting) {
   set_fixed_region(administrative_region, {administrative_address, administrative_bytes / page_bytes,
                                            trace::RegionKind::globals, Placement::initial});
   name_region(administrative_region);
-  make_stacks();
+  make_stacks(welcome ? welcome->stack_limit : own_stack_limit());
   heap::start();
   if (is_initial()) {
     number_variables_of(program_image.program);

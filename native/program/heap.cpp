@@ -298,9 +298,12 @@ void start() {
   }
 }
 
+AddressRange whole() {
+  return {space.small_begin, space.large_begin + space.large_bytes};
+}
+
 bool holds(const void* block) {
-  const auto address = reinterpret_cast<std::uintptr_t>(block);
-  return address >= space.small_begin && address < space.large_begin + space.large_bytes;
+  return whole().holds(reinterpret_cast<std::uintptr_t>(block));
 }
 
 bool is_large(const void* block) {

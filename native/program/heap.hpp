@@ -26,6 +26,8 @@ inline constinit BooksLock books_lock;
 /// Reserves the address space. To be called before any other function here.
 void start() REQUIRES(starting);
 
+/// All of its addresses, used or not.
+AddressRange whole();
 bool holds(const void* block);
 /// Whether the block has pages of its own.
 bool is_large(const void* block);

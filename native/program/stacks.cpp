@@ -79,10 +79,14 @@ std::uint64_t thread_local_bytes() {
   return region_up(least_stack(&attributes));
 }
 
-std::uint64_t initial_stack_bytes() {
+std::uint64_t own_stack_limit() {
   rlimit limit{};
   getrlimit(RLIMIT_STACK, &limit);
-  return clamp_stack(limit.rlim_cur == RLIM_INFINITY ? largest_stack : limit.rlim_cur);
+  return limit.rlim_cur;
+}
+
+std::uint64_t initial_stack_bytes(std::uint64_t limit) {
+  return clamp_stack(limit);
 }
 
 std::uint64_t other_stack_bytes() {

@@ -8,8 +8,10 @@
 
 namespace sdsm::program {
 
-/// Size in bytes by the shell's limit for stacks; whole pages.
-std::uint64_t initial_stack_bytes();
+/// The shell's limit for stacks (RLIMIT_STACK).
+std::uint64_t own_stack_limit();
+/// Size in bytes of an initial stack by such a limit; whole pages.
+std::uint64_t initial_stack_bytes(std::uint64_t limit);
 /// Size in bytes by OMP_STACKSIZE (OpenMP 5.0, 6.7), else 8 MiB; whole pages.
 std::uint64_t other_stack_bytes();
 

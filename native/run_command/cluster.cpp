@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -160,11 +161,19 @@ class Cluster final : private Hosts::Listener {
 
   bool wants_page_log() const { return options_.wants_page_figures || options_.wants_order; }
 
+  /// Nodes go to hosts in turn.
+  std::uint32_t hosts_of_run() const {
+    return static_cast<std::uint32_t>(options_.hosts ? options_.hosts->hosts.size() : 1);
+  }
   /// Among the processes of its host, in their order.
   std::uint32_t place_on_host(std::uint32_t number) const {
     const std::uint32_t node = index_of(options_.layout.node_of(ProcessId{number}));
-    const auto hosts = static_cast<std::uint32_t>(options_.hosts ? options_.hosts->hosts.size() : 1);
-    return node / hosts * options_.layout.threads_per_node + number % options_.layout.threads_per_node;
+    return node / hosts_of_run() * options_.layout.threads_per_node + number % options_.layout.threads_per_node;
+  }
+  std::uint32_t processes_on_host_of(std::uint32_t number) const {
+    const std::uint32_t host = index_of(options_.layout.node_of(ProcessId{number})) % hosts_of_run();
+    return (options_.layout.nodes - host - 1) / hosts_of_run() * options_.layout.threads_per_node +
+           options_.layout.threads_per_node;
   }
 
   void welcome(std::uint32_t number) {
@@ -180,10 +189,15 @@ class Cluster final : private Hosts::Listener {
     welcome.invalidation = options_.invalidation;
     welcome.prefetch = options_.prefetch;
     welcome.page_bytes = static_cast<std::uint32_t>(options_.page.count);
+    welcome.patience_ms = static_cast<std::uint32_t>(std::clamp(options_.timeout.count() * 1e3, 1., 1e9));
+    rlimit stack{};
+    getrlimit(RLIMIT_STACK, &stack);
+    welcome.stack_limit = stack.rlim_cur;
     welcome.node_memory = memory_descriptor;
     welcome.emulation = emulated_.emulation;
     if (emulated_.wires.get() >= 0) welcome.emulation.wires = wires_descriptor;
     if (emulated_.schedule.get() >= 0) welcome.emulation.schedule = schedule_descriptor;
+    welcome.processes_on_host = processes_on_host_of(number);
     welcome.wants_page_log = wants_page_log() ? 1 : 0;
     welcome.wants_timeline = timeline_ ? 1 : 0;
     if (options_.is_bound) welcome.processor = static_cast<std::int32_t>(place_on_host(number));
@@ -321,9 +335,10 @@ class Cluster final : private Hosts::Listener {
         expect(lost.process < size());
         return blame(
             number, BlameKind::lost_peer,
-            fmt::format("lost its connection to {}, which still runs. Run it again; if that does not help, try "
-                        "the other --transport",
-                        name_of(lost.process)),
+            fmt::format("lost its connection to {}, which still runs. {}", name_of(lost.process),
+                        hosts_ ? "Is the network between their hosts cut? Run it again when they reach each other; a "
+                                 "larger --timeout waits longer"
+                               : "Run it again; if that does not help, try the other --transport"),
             now);
       }
       case FrameKind::welcome:

@@ -35,8 +35,7 @@ constexpr const char* help =
     "  sdsm run --hosts a,b,c --listen 10.0.0.1 -- ./program     a node on each of three machines";
 
 constexpr const char* footer =
-    "Exit status: 0 done, 1 the run failed or the program ended with another status than 0, 2 bad input or usage. See "
-    "docs/running.md.";
+    "Exit status: the program's own; else 1 the run failed, 2 bad input or usage. See docs/running.md.";
 
 struct Size {
   std::optional<std::uint32_t> threads;

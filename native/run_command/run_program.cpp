@@ -41,6 +41,16 @@ bool is_for_hosts(const std::string& name, const std::vector<std::string>& expor
          std::find(exported.begin(), exported.end(), name) != exported.end();
 }
 
+/// By these libgomp, which is still loaded, would bind each process to the first place.
+void set_bindings_aside(program_start::Environment& environment, const RunRequest& request) {
+  constexpr std::array<std::string_view, 3> bindings{"OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY"};
+  const std::size_t before = environment.entries().size();
+  environment.keep([&](const std::string& name) { return std::ranges::find(bindings, name) == bindings.end(); });
+  if (environment.entries().size() == before || request.is_quiet) return;
+  commands::say(fmt::format("note: {} have no effect here. `sdsm run --bind` keeps each process on one processor",
+                            fmt::join(bindings, ", ")));
+}
+
 ProgramStart prepare(const RunRequest& request) {
   ProgramStart start;
   start.file = find_program(request.program.at(0));
@@ -53,6 +63,7 @@ ProgramStart prepare(const RunRequest& request) {
   if (request.cluster.hosts) {
     start.environment.keep([&](const std::string& name) { return is_for_hosts(name, request.exported); });
   }
+  set_bindings_aside(start.environment, request);
   start.environment.preload(runtime_library("libsdsm-run.so", "sdsm-run-runtime"));
   // Binding a function at its first call would write to the program's memory at odd times.
   start.environment.set("LD_BIND_NOW", "1");
@@ -130,7 +141,7 @@ int run_program(const RunRequest& request) {
     if (result.status != 0) {
       commands::say(fmt::format("the program ended with status {}{}", result.status,
                                 has_outputs ? "; no results are written" : ""));
-      return 1;
+      return result.status;
     }
     if (!result.silent.empty() && (has_outputs || !request.is_quiet)) commands::say(silence_note(result.silent));
     makespans.push_back(makespan_s(result.processes));

@@ -33,7 +33,7 @@ std::uint64_t thread_memory_slot() {
 }  // namespace
 
 void reserve_stacks(std::uint32_t threads) {
-  stacks.initial_bytes = initial_stack_bytes();
+  stacks.initial_bytes = initial_stack_bytes(own_stack_limit());
   stacks.others_bytes = other_stack_bytes();
   // A page that nobody may use lies below each stack, and above the last.
   const std::uint64_t slot = stack_slot(stacks.others_bytes);

@@ -107,7 +107,24 @@ std::ptrdiff_t count_of_children(pugi::xml_node element, std::string_view name) 
   return std::count_if(children.begin(), children.end(), [&](pugi::xml_node child) { return child.name() == name; });
 }
 
+/// What makes an element change while a program runs; empty if nothing does.
+std::string changes_by_time(pugi::xml_node element) {
+  const std::string_view name = element.name();
+  if (name == "trace" || name == "trace_connect") return fmt::format("<{}>", name);
+  for (const char* const attribute :
+       {"bandwidth_file", "latency_file", "speed_file", "availability_file", "state_file"})
+    if (element.attribute(attribute)) return attribute;
+  return {};
+}
+
 }  // namespace
+
+Lint::Lint(pugi::xml_node platform) {
+  for (const pugi::xpath_node& link : platform.select_nodes(".//route[@src=@dst]/link_ctn"))
+    loopbacks_.insert(link.node().attribute("id").value());
+  for (const pugi::xpath_node& link : platform.select_nodes(".//*[@src!=@dst]/link_ctn"))
+    loopbacks_.erase(link.node().attribute("id").value());
+}
 
 std::vector<std::string> Lint::too_many(pugi::xml_node element) {
   std::vector<std::string> found;
@@ -145,21 +162,28 @@ std::vector<std::string> Lint::problems_of(pugi::xml_node element, std::size_t l
   if (name == "zone" || name == "AS") {
     if (std::string problem = routing_problem(element); !problem.empty()) found.push_back(std::move(problem));
   }
+  const std::string id = element.attribute("id").value();
+  if (const std::string by = changes_by_time(element); !by.empty()) {
+    found.push_back(
+        fmt::format("{}{} changes during a run ({}), and the simulator takes the platform as it is at the start. Leave "
+                    "that out, or write a platform for each state",
+                    name, id.empty() ? "" : fmt::format(" '{}'", id), by));
+  }
   if (name != "link" && name != "host") return found;
-  const std::string what = fmt::format("{} '{}'", name, element.attribute("id").value());
+  const std::string what = fmt::format("{} '{}'", name, id);
   if (const auto [first, fresh] = machines_.emplace(what, line); !fresh) {
     found.push_back(fmt::format("{} is given twice (first in line {}). Remove one", what, first->second));
   }
   for (const char* attribute : {"bandwidth", "latency", "speed"}) {
+    if (name == "link" && loopbacks_.contains(id)) break;
     const char* const given = element.attribute(attribute).value();
-    // A host may have several speeds, separated by commas.
+    // A host may have several speeds, separated by commas, of which it has the pstate-th; a wireless link several
+    // rates.
     std::istringstream values(given);
-    for (std::string value; std::getline(values, value, ',');) {
-      if (const std::string problem = problem_with_machine(attribute, value); !problem.empty()) {
-        found.push_back(fmt::format("{} has the {} '{}'. {}", what, attribute, given, problem));
-        break;
-      }
-    }
+    std::string value;
+    for (int i = element.attribute("pstate").as_int(); i >= 0 && std::getline(values, value, ','); --i) continue;
+    if (const std::string problem = problem_with_machine(attribute, value); !problem.empty())
+      found.push_back(fmt::format("{} has the {} '{}'. {}", what, attribute, given, problem));
   }
   const std::string_view core = element.attribute("core").value();
   if (core.starts_with('-')) {

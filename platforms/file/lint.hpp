@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <pugixml.hpp>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,14 +19,18 @@ std::optional<double> simgrid_quantity(const std::string& text, std::string_view
 
 class Lint {
  public:
+  explicit Lint(pugi::xml_node platform);
+
   /// What is wrong with an element: a link or host given twice, a host without a processor, numbers of no machine, an
-  /// unknown routing, more than the limits of platform.hpp. Call it once for each. `line`: the element's, from 1.
+  /// unknown routing, changes by time, more than the limits of platform.hpp. Call it once for each. `line`: the
+  /// element's, from 1.
   std::vector<std::string> problems_of(pugi::xml_node element, std::size_t line);
 
  private:
   std::vector<std::string> too_many(pugi::xml_node element);
 
   std::uint64_t hosts_ = 0;
+  std::set<std::string> loopbacks_;              ///< links on routes from a host to itself alone
   std::map<std::string, std::size_t> machines_;  ///< lines of hosts and links, by "host 'id'"
 };
 

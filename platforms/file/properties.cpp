@@ -543,6 +543,23 @@ std::optional<Property> property_named(std::string_view id) {
   return row == table.end() ? std::nullopt : std::optional(*row);
 }
 
+bool is_like_own(std::string_view id) {
+  if (property_named(id) || id == "node.memory-contention" || id.ends_with(error_suffix) || id.ends_with(runs_suffix))
+    return true;
+  const auto is_misnamed = [&](const Family& family) { return !family.misnamed(id).empty(); };
+  if (std::ranges::any_of(families(), is_misnamed)) return true;
+  // "fault.XYZ" and "barier.2x1" are nobody else's.
+  const auto head = [](std::string_view text) { return text.substr(0, text.find('.')); };
+  const auto has_head = [&](std::string_view own) {
+    return own != head(own) && letters_between(head(own), head(id)) <= head(own).size() / 5;
+  };
+  if (id != head(id) && (std::ranges::any_of(single_properties(), has_head, &Property::id) ||
+                         std::ranges::any_of(families(), has_head, &Family::form)))
+    return true;
+  const std::string near = nearest_property(id);
+  return letters_between(near, id) <= near.size() / 3;
+}
+
 std::string unknown_property(std::string_view id) {
   if (id == "node.memory-contention") {
     return fmt::format(

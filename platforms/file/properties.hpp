@@ -82,6 +82,8 @@ std::size_t letters_between(std::string_view a, std::string_view b);
 /// Returns the `count` names of `known` that are nearest to `id` by letters_between().
 std::vector<std::string> nearest(std::string_view id, std::vector<std::string> known, std::size_t count);
 
+/// Whether `id` is one of the properties, or resembles one. Others belong to other programs.
+bool is_like_own(std::string_view id);
 std::string unknown_property(std::string_view id);
 
 }  // namespace sdsm::platform_file

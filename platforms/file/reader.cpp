@@ -62,6 +62,7 @@ class Reader {
       report(root.offset_debug(), "no <zone> in the <platform>. Put hosts, links, routes and properties into one");
       throw PlatformError(findings_);
     }
+    lint_.emplace(root);
     visit(root, zone, 0);
     change_the_rest();
     require(zone);
@@ -103,7 +104,7 @@ class Reader {
     }
   }
 
-  /// Reads properties of the outermost zone. Those of hosts and links mean nothing here: unused ones are errors.
+  /// Reads properties of the outermost zone. Own ones of hosts and links are errors; other programs' mean nothing here.
   void visit(pugi::xml_node node, pugi::xml_node zone, int depth) {
     if (depth > most_depth) {
       return report(node.offset_debug(),
@@ -111,14 +112,14 @@ class Reader {
     }
     for (const pugi::xml_node child : node.children()) {
       const std::ptrdiff_t at = child.offset_debug();
-      for (const std::string& problem : lint_.problems_of(child, line_of(at))) report(at, problem);
+      for (const std::string& problem : lint_->problems_of(child, line_of(at))) report(at, problem);
       keep_links(child);
       keep_speed(child);
       if (std::string_view(child.name()) != "prop") {
         visit(child, zone, depth + 1);
       } else if (node == zone) {
         read_property(child);
-      } else {
+      } else if (is_like_own(child.attribute("id").value())) {
         report(at, fmt::format("property '{}' of a <{}> is not used. Properties go to the outermost <zone>",
                                child.attribute("id").value(), node.name()));
       }
@@ -130,6 +131,7 @@ class Reader {
     const std::string_view value = prop.attribute("value").value();
     const auto fail = [&](const std::string& problem) { report(prop.offset_debug(), problem); };
     if (id.empty()) return fail("a <prop> without an id");
+    if (!is_like_own(id)) return;  // another program's
     if (const auto [first, fresh] = places_.emplace(id, prop.offset_debug()); !fresh) {
       return fail(
           fmt::format("property '{}' is given twice (first in line {}). Remove one", id, line_of(first->second)));
@@ -437,7 +439,7 @@ class Reader {
   std::filesystem::path path_;
   std::string text_;
   std::vector<std::ptrdiff_t> line_ends_;  ///< offsets in the text
-  Lint lint_;
+  std::optional<Lint> lint_;
   Reading reading_;
   std::map<std::string, GivenError> errors_;  ///< by the property whose error it is
   std::map<std::string, GivenRuns> runs_;     ///< by the property whose runs they are

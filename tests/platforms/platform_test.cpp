@@ -514,10 +514,9 @@ TEST_CASE("an impossible correlation of errors is a finding") {
 }
 
 TEST_CASE("a property with an invalid layout is unknown") {
-  const auto id =
-      GENERATE(as<std::string>{}, "barrier.", "barrier.2", "barrier.2x", "barrier.x1", "barrier.0x1", "barrier.2x0",
-               "barrier.2x1x1", "barrier.-2x1", "barrier. 2x1", "barrier.2X1", "lock.2x1 ", "barrier.99999999999x1",
-               "barrier.65537x1", "fault.", "fault.rumr", "fault.RUMR ", "", "latency");
+  const auto id = GENERATE(as<std::string>{}, "barrier.", "barrier.2", "barrier.2x", "barrier.x1", "barrier.0x1",
+                           "barrier.2x0", "barrier.2x1x1", "barrier.-2x1", "barrier. 2x1", "barrier.2X1", "lock.2x1 ",
+                           "barrier.99999999999x1", "barrier.65537x1", "fault.", "fault.rumr", "fault.RUMR ", "");
   CAPTURE(id);
   finding_in(with_line("barrier.4x2", with_property(id, "5us")));
 }
@@ -557,8 +556,7 @@ TEST_CASE("an impossible number of a host or link has its line") {
                                                  {"speed", "-1f"},
                                                  {"speed", "nan"},
                                                  {"speed", "inf"},
-                                                 {"speed", "1Gf,0f"},
-                                                 {"speed", "1Gf, -1Gf"},
+                                                 {"speed", "0f,1Gf"},
                                                  {"bandwidth", "0Mbps"},
                                                  {"bandwidth", "0.5bps"},
                                                  {"bandwidth", "1e-300Mbps"},
@@ -641,7 +639,7 @@ TEST_CASE("an unread property of host, link or zone is an error") {
       {"host id=\"node-1\"",
        "<host id=\"node-1\" speed=\"1Gf\" core=\"2\"><prop id=\"fault.RUMR\" value=\"1us\"/></host>"},
       {"link id=\"cable-1\"",
-       "<link id=\"cable-1\" bandwidth=\"1Bps\" latency=\"1us\"><prop id=\"a\" value=\"b\"/></link>"},
+       "<link id=\"cable-1\" bandwidth=\"1Bps\" latency=\"1us\"><prop id=\"barier.2x1\" value=\"1us\"/></link>"},
       {"  </zone>", "</zone><prop id=\"fault.RUMR\" value=\"1us\"/>"},
   }));
   CHECK_THAT(finding_in(with_line(what, instead)), ContainsSubstring("not used"));

@@ -888,6 +888,12 @@ TEST_CASE("check reports what SimGrid would fail on") {
       {"<host id=\"node-0\"", "<host ", "id"},
       {"SPLITDUPLEX", "SPLITDPLX", "sharing_policy"},
       {"<(host|link|route)[^\n]*\n", "", "no host"},
+      {"<link id", "<link bandwidth_file=\"slow.txt\" id", "link 'cable-0' changes during a run (bandwidth_file)"},
+      {"<link id", "<link latency_file=\"slow.txt\" id", "link 'cable-0' changes during a run (latency_file)"},
+      {"<link id", "<link state_file=\"off.txt\" id", "link 'cable-0' changes during a run (state_file)"},
+      {"<host id", "<host speed_file=\"slow.txt\" id", "host 'node-0' changes during a run (speed_file)"},
+      {"<host id", "<trace id=\"t\" periodicity=\"1\">0 1</trace><host id", "trace 't' changes during a run (<trace>)"},
+      {"speed=\"", "pstate=\"1\" speed=\"1Gf,0f,", "Give one above zero that is finite"},
   };
   for (const Mistake& mistake : mistakes) {
     const bool everywhere = mistake.named == "no host";
@@ -898,6 +904,42 @@ TEST_CASE("check reports what SimGrid would fail on") {
     CAPTURE(mistake.what, mistake.instead);
     check_refused("check", in_quotes(file), mistake.named);
   }
+}
+
+TEST_CASE("check leaves alone what a platform has for other programs") {
+  const std::vector<std::pair<std::string, std::string>> additions = {
+      {"(<host id=\"node-0\"[^/]*)/>",
+       "$1><prop id=\"wattage_per_state\" value=\"90:95\"/><prop id=\"ram\" value=\"1GB\"/></host>"},
+      {"(<link id=\"cable-0\"[^/]*)/>", "$1><prop id=\"wattage_range\" value=\"100:200\"/></link>"},
+      {"(<host id=\"node-0\"[^/]*)/>",
+       "$1><disk id=\"d\" read_bw=\"1MBps\" write_bw=\"1MBps\"><prop id=\"size\" value=\"1TB\"/></disk></host>"},
+      {"<prop id=\"fault.WROH\"", "<prop id=\"batsim.role\" value=\"master\"/><prop id=\"fault.WROH\""},
+      {"<zone", "<config><prop id=\"network/model\" value=\"CM02\"/></config><zone"},
+      {"<host id", "<link id=\"loop\" bandwidth=\"1000EBps\" latency=\"0us\"/><host id"},
+      {"speed=\"1Gf\"", "speed=\"1Gf,0f,1e-9f\""},
+  };
+  for (const auto& [what, instead] : additions) {
+    std::string text =
+        std::regex_replace(PlatformText().text(), std::regex(what), instead, std::regex_constants::format_first_only);
+    if (instead.find("loop") != std::string::npos)
+      text = std::regex_replace(text, std::regex("<route "),
+                                "<route src=\"node-0\" dst=\"node-0\"><link_ctn id=\"loop\"/></route><route ",
+                                std::regex_constants::format_first_only);
+    CAPTURE(what, instead);
+    REQUIRE(text != PlatformText().text());
+    const Outcome run = sdsm_command("check", in_quotes(TemporaryFile(text)));
+    CHECK((run.status == 0 && run.errors.empty()));
+  }
+}
+
+TEST_CASE("check tries the routes of some hosts of a large cluster") {
+  const std::string without = std::regex_replace(PlatformText().text(), std::regex("<(host|link|route)[^\n]*\n"), "");
+  const std::string text = std::regex_replace(without, std::regex("</zone>"),
+                                              "<cluster id=\"c\" prefix=\"n-\" suffix=\"\" radical=\"0-9999\" "
+                                              "speed=\"1Gf\" bw=\"125MBps\" lat=\"50us\"/></zone>");
+  const Outcome run = sdsm_command("check", in_quotes(TemporaryFile(text)));
+  CHECK(run.status == 0);
+  CHECK(contains(run.output, "10000 hosts (routes tried between 514)"));
 }
 
 TEST_CASE("every command reports a SimGrid abort in one line") {

@@ -84,7 +84,7 @@ def test_misuse_ends_with_one_line(tmp_path, misuse):
 
 def test_a_member_may_end_the_program_before_the_gang_begins():
     assert said(MISUSE, "exit") == (3, "")
-    assert said(BUILD / "sdsm-run", "-q", "-n", 4, "--", MISUSE, "exit") == (1, "sdsm: the program ended with status 3\n")
+    assert said(BUILD / "sdsm-run", "-q", "-n", 4, "--", MISUSE, "exit") == (3, "sdsm: the program ended with status 3\n")
 
 
 def test_protocols_without_gangs_refuse_them_by_name():

@@ -30,7 +30,7 @@ def ending(how: str, thread: int, status: int, *cluster: object) -> MarkedRun:
 def test_any_thread_may_end_the_program(how, thread, cluster):
     status = 0 if thread == 2 else 7
     with ending(how, thread, status, *cluster) as run:
-        assert run.end() == (1 if status else 0), run.errors
+        assert run.end() == status, run.errors
         said = f"thread {thread} ends\n"
         assert run.errors == said + (f"sdsm: the program ended with status {status}\n" if status else "")
         assert run.output == "begin\n" + SAID[how]
@@ -39,7 +39,7 @@ def test_any_thread_may_end_the_program(how, thread, cluster):
 @pytest.mark.parametrize(("thread", "cluster"), [(0, ("--nodes", 3)), (1, ("--nodes", 3, *hosts(3)))])
 def test_a_thread_may_end_the_program_while_others_wait_for_its_lock(thread, cluster):
     with ending("locked", thread, 7, *cluster) as run:
-        assert run.end() == 1
+        assert run.end() == 7
         assert run.errors == f"thread {thread} ends\nsdsm: the program ended with status 7\n"
         # The initial thread cannot run its exit functions while it waits for a lock that nobody will give back.
         assert run.output == "begin\n" + ("atexit\n" if thread == 0 else "")
@@ -72,7 +72,7 @@ def test_what_any_thread_leaves_for_the_end_happens_before_what_main_left(tmp_pa
 def test_another_threads_exit_function_sees_mains_stack_and_may_end_the_program(how, status):
     for layout in (("-n", 3), ("--nodes", 2, "--threads-per-node", 2)):
         with MarkedRun("-q", *layout, "--", ASKED / "ends_at_exit", how) as run:
-            assert run.end() == (1 if status else 0), run.errors
+            assert run.end() == status, run.errors
             assert run.output == "40 7\n"
             assert run.errors == (f"sdsm: the program ended with status {status}\n" if status else "")
 
@@ -90,7 +90,7 @@ def test_a_unit_that_a_thread_left_open_is_closed(tmp_path):
 def test_the_initial_thread_may_end_the_program_while_others_work(cluster, arguments, status):
     for _ in range(3):
         with MarkedRun("-q", *cluster, "--", ASKED / "early", *arguments) as run:
-            assert run.end() == 1
+            assert run.end() == status
             assert run.errors == f"sdsm: the program ended with status {status}\n"
 
 

@@ -49,6 +49,20 @@ def test_laplace_ends_with_the_same_bits_as_under_libgomp(
     assert (tmp_path / "hosts").stat().st_size == 64 * 64 * 8
 
 
+@pytest.mark.parametrize(("limit", "status"), [("-s 4096", 0), ("-s unlimited", 1), ("-v 80000000", 1)])
+def test_a_host_with_another_limit_computes_the_same_or_is_named(tmp_path, limit, status):
+    """The other stacks lie behind the initial one, whose size is the launcher's for all; a smaller heap lies elsewhere."""
+    script = tmp_path / "launcher"
+    script.write_text(f'if mkdir {tmp_path}/first 2>/dev/null; then ulimit {limit}; fi\n"$@"\n')
+    program = laplace(4, 64, 100, "--hot", "top,left", "--output", tmp_path / "grid")
+    subprocess.run([str(part) for part in program], check=True, capture_output=True, timeout=600)
+    expected = (tmp_path / "grid").read_bytes()
+    with MarkedRun("--quiet", "--hosts", "a,b", "--launcher", f"sh {script}", "--", *program) as run:
+        assert run.end() == status, run.errors
+        assert (run.errors == "") if status == 0 else ("limits (`ulimit -s`, `ulimit -v`)" in run.errors)
+    assert (tmp_path / "grid").read_bytes() == expected
+
+
 @pytest.mark.parametrize(("count", "nodes", "threads_per_node"), LAYOUTS)
 def test_random_programs(count, nodes, threads_per_node):
     output = run_on_hosts(count, nodes, threads_per_node, MEMORY_PROGRAMS / "random_program", "--seed", 7 * count + nodes)

@@ -230,6 +230,12 @@ SHOWN = {
     "a thread sees nothing older behind a flag that its node fetches": Shown("3x2", "local_peers_flag", "0 older", runs=8),
     "changes sent at once may be more than a connection holds": Shown("2x1", "late_diffs", "0 wrong"),
     "so may they by TCP": Shown("2x1", "late_diffs", "0 wrong", transport="tcp"),
+    # Each waited for the rest of a message that the other was to send once it had received its own.
+    **{
+        f"all may send each other megabytes at once, by {transport} under {protocol}": Shown(
+            "2x1 4x1", "all_at_once 4096", "right", ("--protocol", protocol), transport=transport)
+        for transport, protocol in (("unix", "jiajia"), ("tcp", "jiajia"), ("unix", "scash"))
+    },
     "a flag shows what its thread stored before shutting its pages": Shown("3x1", "stored_before_meeting", "0 wrong", runs=3),
     # The page is open for its owner's node while the diff that has both stores changes it: unless its threads are stopped, they saw
     # the second one first in 60 to 320 of 1000 rounds.

@@ -3,11 +3,12 @@ collects before it writes it."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 
 import pytest
 
-from tests.validation.native_runs import ASKED, COMMAND, output_of
+from tests.validation.native_runs import ASKED, BUILD, COMMAND, output_of
 
 LAYOUTS = pytest.mark.parametrize("layout", [("-n", 4), ("--nodes", 2, "--threads-per-node", 2)], ids=["nodes", "shared"])
 TURNS = [f"turn {i}" for i in range(20)]
@@ -42,3 +43,12 @@ def test_what_fortran_prints_may_be_computed_in_parallel(layout):
     lines = output_of(COMMAND, "--quiet", *layout, "--", ASKED / "asking").splitlines()
     assert (lines[0], lines[-1]) == ("sum 5050", "sum 55")
     assert sorted(lines[1:-1]) == [f"thread {i}" for i in range(1, 5)]
+
+
+def test_libgomps_bindings_are_set_aside_with_a_note():
+    """It would bind every process to the first place."""
+    environment = os.environ | {"OMP_PROC_BIND": "true", "OMP_PLACES": "cores", "GOMP_CPU_AFFINITY": "0"}
+    words = [BUILD / "sdsm-run", "-n", "2", "--", ASKED / "show_environment"]
+    done = subprocess.run(words, capture_output=True, text=True, env=environment, check=True)
+    assert "OMP_PROC_BIND" not in done.stdout and "OMP_PLACES" not in done.stdout and "GOMP_CPU" not in done.stdout
+    assert "sdsm: note: OMP_PROC_BIND, OMP_PLACES, GOMP_CPU_AFFINITY have no effect here. `sdsm run --bind`" in done.stderr

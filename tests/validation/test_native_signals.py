@@ -46,7 +46,7 @@ def test_signals_may_still_come_when_the_program_ends(attempt):
 )
 def test_they_come_while_a_thread_waits_and_in_exit_functions(what, status, output, errors):
     with MarkedRun("-q", "-n", 2, "--", ASKED / "waiting", what) as run:
-        assert run.end() == 1
+        assert run.end() == status
         assert run.output == output
         assert run.errors == errors + f"sdsm: the program ended with status {status}\n"
 
