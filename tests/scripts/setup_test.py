@@ -98,6 +98,7 @@ class Machine(unittest.TestCase):
         self.system('ID=ubuntu\nVERSION_ID="24.04"\n')
         self.assertNotIn("chromium", self.run_setup("--check", "--no-python", "--long").stderr)
         self.tool("pj_dump", "exit 0")
+        self.tool("ip", "exit 0")
         self.assertEqual(self.run_setup("--check", "--no-python", "--long").returncode, 0)
 
     def test_what_apt_did_not_bring_is_an_error(self) -> None:

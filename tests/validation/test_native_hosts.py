@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -154,3 +155,41 @@ def test_paths_are_the_same_however_the_program_is_named():
     folder, name = Path(laplace(4, 32, 10)[0]).parent, "./laplace"
     with MarkedRun("-q", *hosts(2), "--", name, "--size", 32, "--iterations", 5, cwd=folder) as run:
         assert run.end() == 0, run.errors
+
+
+@pytest.fixture
+def two_hosts():
+    """Names of two network namespaces on a bridge, at 10.213.9.2 and .3; this machine is at .1."""
+
+    def ip(words: str) -> int:
+        return subprocess.run(["ip", *words.split()], capture_output=True).returncode
+
+    mark = f"s{os.getpid() % 100000}"
+    bridge, names = f"{mark}b", [f"{mark}h2", f"{mark}h3"]
+    if shutil.which("ip") is None or ip(f"link add {bridge} type bridge") != 0:
+        pytest.skip("this machine lets nobody make networks of namespaces")
+    try:
+        calls = [f"addr add 10.213.9.1/24 dev {bridge}", f"link set {bridge} up"]
+        for number, name in enumerate(names, start=2):
+            calls += [f"netns add {name}", f"link add {mark}v{number} type veth peer name eth0 netns {name}"]
+            calls += [f"link set {mark}v{number} master {bridge} up", f"-n {name} addr add 10.213.9.{number}/24 dev eth0"]
+            calls += [f"-n {name} link set eth0 up", f"-n {name} link set lo up"]
+        for words in calls:
+            assert ip(words) == 0, words
+        yield names
+    finally:
+        for name in names:
+            ip(f"netns del {name}")
+        ip(f"link del {bridge}")
+
+
+def test_a_cut_between_two_hosts_ends_the_run_with_both_names(two_hosts):
+    """The launcher still reaches both."""
+    first, second = two_hosts
+    options = ("--hosts", f"{first}=10.213.9.2,{second}=10.213.9.3", "--listen", "10.213.9.1", "--launcher", "ip netns exec {host}")
+    with MarkedRun("--quiet", "--timeout", 3, *options, "--", *laplace(4, 512, 1_000_000)) as run:
+        run.wait_for(lambda: run.output, "the program's first line")
+        subprocess.run(["ip", "-n", first, "route", "add", "blackhole", "10.213.9.3/32"], check=True)
+        assert run.end() == 1
+        assert "lost its connection to process" in run.one_error() and "Is the network between their hosts cut?" in run.errors
+        assert first in run.errors and second in run.errors
