@@ -83,6 +83,8 @@ NETPIPE_MPI = {
 }
 NETPIPE_STREAM = "0: alpha\n1: beta\nStreaming in one direction only.\n\nStreaming does not necessarily provide an accurate measurement\nof the latency since small messages may get bundled together.\n\n"
 NETPIPE_BOTH = "Bi-directional mode using 1 pairs of nodes.\nPassing data in both directions simultaneously.\nThe output shows the combined throughput.\n\n"
+NETPIPE_BOTH_3 = "0: alpha\n1: beta\nPassing data in both directions simultaneously.\nOutput is for the combined bandwidth.\n"
+NETPIPE_STREAM_3 = "Streaming in one direction only.\n\nStreaming does not provide an accurate\nmeasurement of the latency since small\nmessages may get bundled together.\n\n0: alpha\n1: beta\n"
 NETPIPE_5_PRINTED = """\
 Saving output to np.mpi
 
@@ -134,11 +136,11 @@ Random load latency
 
 
 def jiajia(hosts: int, release: str = "m") -> str:
-    """What jia_exit() prints: of M-JIAJIA, of the original "v1" or of the "fork", with "rdma" or without."""
-    counts = ["Msgs Sent", "Msgs Received", "Bytes Sent", "Bytes Received", "SEGVs (local)", "SEGVs (remote)", "SIGIOs (total)", "SIGIOs (user)", "SIGIOs (Syn.)", "SIGIOs (SEGV)", "Barriers", "Locks", "Getp Reqs", *["Prefetch Pages"] * (release != "v1"), "Diff Msgs.", "MWdiffs", "Invalidate", "Replaced RO pages", "Replaced RW pages", "Mig in pages", "Mig out pages", "Resent Msgs", "Large message", "Small message"]  # fmt: skip
+    """What jia_exit() prints: of M-JIAJIA, the original "v1", one "between" them, or the "fork", with "rdma" or without."""
+    counts = ["Msgs Sent", "Msgs Received", "Bytes Sent", "Bytes Received", "SEGVs (local)", "SEGVs (remote)", "SIGIOs (total)", "SIGIOs (user)", "SIGIOs (Syn.)", "SIGIOs (SEGV)", "Barriers", "Locks", "Getp Reqs", *["Prefetch Pages"] * (release not in ("v1", "between")), "Diff Msgs.", "MWdiffs", "Invalidate", "Replaced RO pages", "Replaced RW pages", "Mig in pages", "Mig out pages", "Resent Msgs", "Large message", "Small message"]  # fmt: skip
     start = ["Init time", "|- setting", "|- creat proc", "|--|--creatdir", "|--|--copyfiles", "|--|--startprocs", "|- mem", "|- sync", "|- msg", "|- comm", *["|--|-- context", "|--|-- connect", "|--|-- resource"] * (release == "rdma"), "Alloc time"]  # fmt: skip
-    times = ["Barrier time", "Lock time", "Unlock time", "SEGV time (local)", "SEGV time (remote)", "SIGIO time (user)", "SIGIO time (Syn.)", "SIGIO time (SEGV)", *["SIGIO time (Over)"] * (release == "v1"), "Encode diff time", "Decode diff time"]  # fmt: skip
-    times += ["Asendmsg time", "comm soft time", "comm hard time"] if release == "v1" else ["Wait time"]
+    times = ["Barrier time", "Lock time", "Unlock time", "SEGV time (local)", "SEGV time (remote)", "SIGIO time (user)", "SIGIO time (Syn.)", "SIGIO time (SEGV)", *["SIGIO time (Over)"] * (release in ("v1", "between")), "Encode diff time", "Decode diff time"]  # fmt: skip
+    times += {"v1": ["Asendmsg time", "comm soft time", "comm hard time"], "between": ["Asendmsg time", "Wait time"]}.get(release, ["Wait time"])
     rule = "-" * (20 + hosts * 9)
     lines = ["#" * (hosts * 9 // 2 - 1) + "  JIAJIA STATISTICS  " + "#" * (hosts * 9 // 2 + hosts % 2)]
     lines += ["           hosts --> " + "".join(f"{i:8d} " for i in range(hosts)) + "     total", rule]
@@ -149,7 +151,7 @@ def jiajia(hosts: int, release: str = "m") -> str:
     for name in (*(start if release in ("fork", "rdma") else ()), *times):
         lines.append(f"{name:18s} = " + "".join(f"{2:8.2f} " for _ in range(1 if name.startswith(("|--|--c", "|--|--s")) else hosts)))
     lines.append(rule)
-    for name in ("SEGV time", "Syn. time", *["Server time"] * (release in ("m", "v1"))):
+    for name in ("SEGV time", "Syn. time", *["Server time"] * (release in ("m", "v1", "between"))):
         own_time = {"SEGV time": 4, "Syn. time": 8 if release == "m" else -4, "Server time": 4}[name]
         lines.append(f"{name:18s} = " + "".join(f"{own_time:8.2f} " for _ in range(hosts)))
     return "\n".join([*lines, "#" * (20 + hosts * 9)]) + "\n"
@@ -216,7 +218,7 @@ STRANGERS = [
     *(netpipe(lines) for lines in NETPIPE_MPI.values()),
     *(netpipe(NETPIPE_STREAM), netpipe(NETPIPE_BOTH, 2), netpipe("", unit=10**6), NETPIPE_4, NETPIPE_5, re.sub("\x1b.*?m", "", NETPIPE_5_PRINTED)),
     LMBENCH,
-    *(jiajia(hosts, release) for hosts in (1, 2, 3, 7) for release in ("m", "v1", "fork", "rdma")),
+    *(jiajia(hosts, release) for hosts in (1, 2, 3, 7) for release in ("m", "v1", "between", "fork", "rdma")),
     *(json.dumps(iperf3(n), indent=1) for n in (1, 3)),
     *(buffers_by_stream(iperf3(2)), json_stream(iperf3()), six_digits(iperf3(rate=941234567.891))),
     *(json.dumps(iperf3(protocol="UDP")), *(json.dumps(iperf3(protocol="UDP", target_bitrate=rate)) for rate in (0, 10**6))),

@@ -62,6 +62,7 @@ def test_osus_percentiles_and_extremes_are_the_spread():
         (strangers.OSU["7_validation"][0].replace("2.20 Pass", "2.20 Fail"), "some.out:5: these messages arrived changed"),
         (strangers.osu("MPI Non-blocking Barrier Latency", "Overall(us) Compute(us)", "8.85 5.04\n"), "a test of OSU's that is not read"),
         (strangers.osu("MPI Multiple Bandwidth / Message Rate", "Size MB/s Messages/s", "1 6.39 6385003.80\n"), "a test of OSU's that is not read"),
+        (strangers.osu("OpenSHMEM Atomic Operation Rate", "Operation Million ops/s", "shmem_int_fadd 0.55\n"), "a test of OSU's that is not read"),
         (strangers.osu("MPI Init", "x", "nprocs: 2, min: 49 ms\n"), "MPI Init is a test of OSU's that is not read"),
         (strangers.OSU["5_barrier"][0] + "12.35\n12.36\n8 9\n", None),
         (strangers.OSU["5_allreduce"][0] + "node1: warning\n128 3.0\n", "'node1: warning' stands within a table"),
@@ -72,6 +73,13 @@ def test_osus_tests_that_tell_nothing_are_refused_by_name(text, words):
         assert words in refusal(text)
     else:  # a table without sizes has one row
         assert len(reading_of(text).measurements) == 1
+
+
+def test_osus_table_for_each_datatype_is_a_run_of_its_own():
+    text = strangers.OSU["7_multi_lat"][0] + "\n# Datatype: MPI_INT.\n# Size       Avg Latency(us)\n8 3.00\n"
+    reading = reading_of(text)
+    assert [(m.run, m.values[0]) for m in reading.measurements] == [(0, 2.10), (0, 2.20), (1, 3.00)]
+    assert [s.value for s in reading.settings if s.name == "datatype"] == ["MPI_CHAR", "MPI_INT"]
 
 
 # Lines of launchers
@@ -127,12 +135,15 @@ def test_lines_of_netpipes_options_over_mpi_are_its_own(options):
 
 
 def test_netpipes_streams_and_both_directions_are_no_messages_one_way():
-    stream = reading_of(strangers.netpipe(strangers.NETPIPE_STREAM))
-    assert {m.quantity for m in stream.measurements} == {"bandwidth"}
-    both = reading_of(strangers.netpipe(strangers.NETPIPE_BOTH, directions=2))
-    assert {m.quantity for m in both.measurements} == {"message time, both ways", "bandwidth, both ways"}
-    assert "sum, and no link's bandwidth" in both.warnings[0]
-    assert "contradictory" in refusal(strangers.netpipe(strangers.NETPIPE_BOTH, directions=1))
+    for lines in (strangers.NETPIPE_STREAM, strangers.NETPIPE_STREAM_3):
+        stream = reading_of(strangers.netpipe(lines))
+        assert {m.quantity for m in stream.measurements} == {"bandwidth"} and not stream.warnings
+    for lines in (strangers.NETPIPE_BOTH, strangers.NETPIPE_BOTH_3):
+        both = reading_of(strangers.netpipe(lines, directions=2))
+        assert {m.quantity for m in both.measurements} == {"message time, both ways", "bandwidth, both ways"}
+        (warning,) = both.warnings
+        assert "sum, and no link's bandwidth" in warning
+    assert "contradictory" in refusal(strangers.netpipe(strangers.NETPIPE_BOTH, directions=3))
 
 
 def test_netpipe_4_and_5_are_read_in_their_units(tmp_path):
@@ -166,7 +177,7 @@ def test_netpipe_of_any_version_that_contradicts_itself_is_refused(text, words):
 
 
 @pytest.mark.parametrize("hosts", [1, 2, 3, 4, 5, 8, 16, 33])
-@pytest.mark.parametrize("release", ["m", "v1", "fork", "rdma"])
+@pytest.mark.parametrize("release", ["m", "v1", "between", "fork", "rdma"])
 def test_jiajias_statistics_of_any_number_of_hosts_and_release_are_read(hosts, release):
     reading = reading_of(strangers.jiajia(hosts, release))
     sent = of(reading, "Msgs Sent")
@@ -195,12 +206,12 @@ def test_buffers_repeated_for_each_stream_hide_nothing(streams):
     assert "'version' is there twice" in refusal(repeated)
 
 
-@pytest.mark.parametrize("form", ["json", "stream", "twice"])
+@pytest.mark.parametrize("form", ["json", "stream", "full stream", "twice", "twice in a line"])
 @pytest.mark.parametrize("streams", [1, 3])
 def test_iperf3s_forms_of_one_run_are_one_run(form, streams):
     document = strangers.iperf3(streams)
     once = json.dumps(document, indent=1) + "\n"
-    text = {"json": once, "stream": strangers.json_stream(document), "twice": once * 2}[form]
+    text = {"json": once, "stream": strangers.json_stream(document), "twice": once * 2, "twice in a line": once.strip() * 2, "full stream": strangers.json_stream(document) + once}[form]
     reading = reading_of(text)
     assert values(reading) == values(reading_of(once))
     for m in of(reading, "bandwidth"):

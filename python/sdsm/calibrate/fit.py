@@ -243,7 +243,7 @@ def collect(readings: Sequence[Reading], layouts: Sequence[Layout] = (), oversub
         batches += overheads
         if below_0:
             unused.append(f"{reading.file}: overheads below 0 are no cost of a platform, and are left out: {', '.join(below_0)}")
-        mpi_barrier = [m.in_unit("us")[0] for m in reading.measurements if m.quantity == "Barrier latency"]
+        mpi_barrier = [m.in_unit("us")[0] for m in reading.measurements if m.quantity.endswith("Barrier latency")]
         if mpi_barrier:
             bound = f"MPI's barrier of {min(mpi_barrier):g} us is a lower bound of barrier.NxT, and is not taken for it"
             unused.append(f"{reading.file}: {bound}. A DSM's barrier also sends what was written: EPCC's syncbench measures it there")

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from sdsm.readers.text import Text
 
-_BEGIN = re.compile(r"^\{", re.MULTILINE)
+_BEGIN = re.compile(r"\A\s*\{|(?<=\})\s*\{")  # one document has a comma between
 _EVENT = re.compile(r'\s*\{\s*"event"\s*:\s*"(\w+)"\s*,\s*"data"\s*:\s*(.*)\}\s*')
 
 
@@ -16,7 +16,7 @@ def one_document(source: Text) -> Text:
     """Returns a text with one document, its values on their lines; other texts as they are. Raises ReadError for several."""
     if not source.looks_like_json:
         return source
-    begins = [match.start() for match in _BEGIN.finditer(source.text)]
+    begins = [match.end() - 1 for match in _BEGIN.finditer(source.text)]
     if _EVENT.match(source.text.lstrip().partition("\n")[0]):
         return _of_events(source)
     if len(begins) < 2:
@@ -45,8 +45,11 @@ def _of_events(source: Text) -> Text:
     lines: list[str] = []
     kinds: list[str] = []
     error = ""
-    for number, line in enumerate(source.text.split("\n"), start=1):
+    given = source.text.split("\n")
+    for number, line in enumerate(given, start=1):
         match = _EVENT.fullmatch(line)
+        if not match and "end" in kinds and _is_document("\n".join(given[number - 1 :])):
+            break  # --json-stream-full-output: the same once more
         lines.append("")
         if not match:
             if line.strip():

@@ -30,12 +30,12 @@ _PRINTED_5 = re.compile(
 )
 _BUFFERS = re.compile(rf"Send and receive buffers are ({COUNT}) and ({COUNT}) bytes")
 _STREAM = re.compile(r"Streaming (?:data )?in one direction.*")
-_BOTH_WAYS = re.compile(r"Bi-?directional mode .*")
+_BOTH_WAYS = re.compile(r"Bi-?directional mode .*|Passing data in both directions.*")
 #: Lines of NetPIPE's own, by their beginnings, with hosts of processes.
 _CHATTER = re.compile(
     r"Sending output|Saving output|\(A bug in Linux|Now starting|Start testing|Using |Performance measured|Preposting"
-    r"|Some would|but it is needed|Streaming does not|of the latency since|Sockets are reset|degradation from|Passing data"
-    r"|The output shows|The socket buffer|The upper limit|Transmit buffer|Receive buffer|Receive using|Resetting connection"
+    r"|Some would|but it is needed|Streaming does not|(?:measurement )?of the latency since|messages may get|Sockets are reset"
+    r"|degradation from|The output shows|Output is for|The socket buffer|The upper limit|due to socket|Transmit buffer|Receive buffer|Receive using|Resetting connection"
     r"|Pass data from|The data will|Test using|Offsetting|Only testing|NOTE: Be leary|Clock resolution|Completed with"
     rf"|The run has completed|Running on {COUNT}|Proc {COUNT} is on host|{COUNT}: \S+$"
 )
@@ -88,7 +88,7 @@ def read(source: Text) -> Reading:
             is_stream = True
         elif _BOTH_WAYS.fullmatch(line):
             is_both_ways = True
-        elif "-->" in line:
+        elif "times -->" in line:
             source.refuse(number, f"{line[:60]!r} is no line of NetPIPE's that is read. Give its output without options")
         elif line and not _CHATTER.match(line):
             around.add(number, bool(rows))
@@ -109,10 +109,11 @@ def read(source: Text) -> Reading:
 
 
 def _row(line: str, directions: int = 1) -> _Row | None:
-    """directions: a print-out's rate is of so many, and its size of one."""
+    """directions: a print-out's rate is of so many, or of one, and its size of one."""
     if match := _PRINTED.fullmatch(line):
         size, rate, time = int(match[2]), match[4], match[5]
-        units = _agreeing(directions * size, rate, ("Mibit/s", "Mbit/s"), time, "us")
+        both = ("Mibit/s", "Mbit/s")
+        units = _agreeing(directions * size, rate, both, time, "us") or _agreeing(size, rate, both, time, "us")
         return _Row("3 print-out", size, rate, units, time, "us", int(match[1]), int(match[3]))
     if match := _PRINTED_5.fullmatch(line):
         size, time_unit = round(float(match[2]) * _SIZES[match[3]]), _TIMES[match[8]]

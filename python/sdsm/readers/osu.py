@@ -82,7 +82,10 @@ def read(source: Text) -> Reading:
                 settings.append(Setting("version", match[2], "1", place, test.run))
         elif test is None:
             around.add(number, is_after_row=False)
-        elif line.startswith("#") and not test.has_rows:
+        elif line.startswith("#") and (not test.has_rows or _DATATYPE.fullmatch(line) or _COLUMNS.fullmatch(line)):
+            if test.has_rows:  # a table for each datatype
+                test = _Test(test.title, number, test.run + 1)
+                around.begin_table()
             if match := _COLUMNS.fullmatch(line):
                 test.has_size = match[1] is not None
                 test.columns = _columns(source, number, match[1] or match[2], test)
@@ -95,12 +98,14 @@ def read(source: Text) -> Reading:
             around.row()
             measurements.append(_measurement(source, number, test, line.split()))
         else:
-            around.add(number, is_after_row=True)
+            around.add(number, is_after_row=bool(test.columns))
     _must_have_results(source, test)
     return Reading(source.file, NAME, tuple(measurements), tuple(settings), (*warnings, *around.warnings("OSU")))
 
 
 def _must_have_results(source: Text, test: _Test | None) -> None:
+    if test is not None and not test.columns:
+        source.refuse(test.line, f"{test.title}: a test of OSU's that is not read, or one that was stopped. Leave out the file")
     if test is not None and not test.has_rows:
         source.refuse(test.line, "a test without results. Give the benchmark's whole output")
 

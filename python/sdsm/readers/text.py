@@ -124,7 +124,8 @@ class Text:
             if "\\u" in self.text:
                 json.dumps(document, ensure_ascii=False).encode()
         except json.JSONDecodeError as error:
-            self.refuse(error.lineno, f"not JSON ({error.msg}, column {error.colno}). Give the file as it was written")
+            found = "another text after the document" if error.msg == "Extra data" else error.msg
+            self.refuse(error.lineno, f"not JSON ({found}, column {error.colno}). Give the file as it was written")
         except _Refused as error:
             self.damaged(self._line_of(error.needle), str(error))
         except UnicodeEncodeError as error:
