@@ -80,6 +80,10 @@ def test_osus_table_for_each_datatype_is_a_run_of_its_own():
     reading = reading_of(text)
     assert [(m.run, m.values[0]) for m in reading.measurements] == [(0, 2.10), (0, 2.20), (1, 3.00)]
     assert [s.value for s in reading.settings if s.name == "datatype"] == ["MPI_CHAR", "MPI_INT"]
+    once = strangers.OSU["7_header_first"][0] + "# Datatype: MPI_INT.\n8 3.00\n"
+    assert [(m.run, m.values[0]) for m in reading_of(once).measurements] == [(0, 2.10), (0, 2.20), (1, 3.00)]
+    # Whose second table is this? Its title is missing.
+    assert "'# Size Latency (us)' stands within a table" in refusal(strangers.OSU_LATENCY + "# Size Latency (us)\n0 2.00\n")
 
 
 # Lines of launchers
@@ -225,7 +229,7 @@ def test_iperf3s_forms_of_one_run_are_one_run(form, streams):
         (strangers.json_stream(strangers.iperf3()) * 2, "some.out:5: event 'start' is out of order. Give each run"),
         (strangers.json_stream(strangers.iperf3()).partition('{"event": "end"')[0], "Was the benchmark stopped?"),
         (strangers.json_stream(strangers.iperf3()) + "iperf Done.\n", "some.out:5: no event of iperf3's --json-stream"),
-        ('{"event": "start", "data": {"version": "iperf 3.17"}}\n{"event": "error", "data": "no route"}\n{"event": "end", "data": {}}\n', "iperf3 failed: 'no route'"),
+        ('{"event": "start", "data": {"version": "iperf 3.17"}}\n{"event": "error", "data": "no route"}\n{"event": "end", "data": {}}\n', 'some.out:2: iperf3 failed: "no route". Give the output of a run that succeeded'),
         (json.dumps(strangers.iperf3(bidir=1)), "a run in both directions at once (--bidir)"),
         (json.dumps(strangers.iperf3()).replace('"sum_received"', '"sum_sent_bidir_reverse"'), "a run in both directions at once (--bidir)"),
     ],
@@ -289,8 +293,25 @@ def test_udp_of_which_only_the_sender_told_gives_no_bandwidth():
     assert "bits_per_second is 2e+09, but 1e+09 over the streams" in refusal(json.dumps(document))
 
 
+@pytest.mark.parametrize(("jitter", "lost", "read_as"), [(0, -2, {"packets": 100}), (0.25, 3, {"jitter": 0.25, "lost packets": 3, "packets": 100})])
+def test_numbers_of_datagrams_that_were_not_measured_are_left_out(jitter, lost, read_as):
+    document = strangers.iperf3(protocol="UDP", target_bitrate=0, trip=None)
+    document["end"]["sum"] = document["end"]["sum_sent"] | {"jitter_ms": jitter, "lost_packets": lost, "packets": 100}
+    reading = reading_of(json.dumps(document))
+    assert {m.quantity: m.values[0] for m in reading.measurements if "bandwidth" not in m.quantity} == read_as
+
+
+def test_streams_of_an_interval_may_end_at_times_of_their_own():
+    document = strangers.iperf3(2)
+    late = document["intervals"][0]["streams"][1]
+    late |= {"end": 1.0255, "seconds": 1.0255, "bits_per_second": late["bytes"] * 8 / 1.0255}
+    assert [m.values[0] for m in of(reading_of(json.dumps(document)), "bandwidth")] == [2e9, 2e9]
+    document["intervals"][0]["streams"][1]["bytes"] //= 2
+    assert "contradictory units" in refusal(json.dumps(document))
+
+
 @pytest.mark.parametrize("rate", [941234567.891, 8.76543219e8, 123456.789])
-def test_six_digits_of_3_0_agree_and_eight_times_as_many_do_not(rate):
+def test_six_digits_agree_where_iperf3_printed_no_more(rate):
     document = strangers.iperf3(2, rate=rate, version="3.0.11")
     reading = reading_of(strangers.six_digits(document))
     assert [m.values[0] for m in of(reading, "bandwidth")] == [pytest.approx(2 * rate, rel=1e-5)] * 2

@@ -29,7 +29,7 @@ def one_document(source: Text) -> Text:
         if part.split() != parts[0].split():
             line = source.text.count("\n", 0, begins[number]) + 1
             source.refuse(line, f"{len(parts)} JSON documents in one file. Give each in a file of its own")
-    return Text(source.file, parts[0])
+    return Text(source.file, source.text[: begins[1]])
 
 
 def _is_document(text: str) -> bool:
@@ -44,11 +44,10 @@ def _of_events(source: Text) -> Text:
     """Returns the document that iperf3 would have written without --json-stream."""
     lines: list[str] = []
     kinds: list[str] = []
-    error = ""
     given = source.text.split("\n")
     for number, line in enumerate(given, start=1):
         match = _EVENT.fullmatch(line)
-        if not match and "end" in kinds and _is_document("\n".join(given[number - 1 :])):
+        if line.startswith("{") and not match and "end" in kinds and _is_document("\n".join(given[number - 1 :])):
             break  # --json-stream-full-output: the same once more
         lines.append("")
         if not match:
@@ -63,7 +62,7 @@ def _of_events(source: Text) -> Text:
             lines[-1] = begin + data + (', "intervals": [' if kind == "start" else "")
             kinds.append(kind)
         elif kind == "error":
-            error = f', "error": {data}'
+            source.refuse(number, f"iperf3 failed: {data[:80]}. Give the output of a run that succeeded")
     if "end" not in kinds:
         source.refuse(len(lines), "the events end before 'end'. Was the benchmark stopped?")
-    return Text(source.file, "\n".join(lines) + error + "}")
+    return Text(source.file, "\n".join(lines) + "}")

@@ -26,6 +26,8 @@ SEEN = True
 #: Relative tolerance of numbers that must agree, and what one of six digits adds.
 TOLERANCE = 2e-6
 OF_SIX_DIGITS = 5e-6
+#: The same of a sum of streams' rates, of which 3.17 was seen to print one of 1.0255 s in an interval of 1.0002 s.
+OF_STREAMS = 5e-2
 
 _PathItem = str | int
 
@@ -162,11 +164,12 @@ class _Reader:
             self.bandwidth("bandwidth, whole run", bits, {"side": "sender"}, *here)
         counts: dict[str, float] = {}
         for name, unit in (("jitter_ms", "ms"), ("lost_packets", "1"), ("packets", "1")):
-            if name in sums:
-                counts[name] = value = self.number(sums, name, *here)
-                statistic = "mean" if unit == "ms" else "count"
-                if value > 0 or statistic == "count":
-                    self.add(name.removesuffix("_ms").replace("_", " "), value, unit, statistic, self.keys, Spread(), *here, name)
+            given = sums.get(name, -1)
+            if (isinstance(given, int) and given < 0) or (name, given) == ("jitter_ms", 0):
+                continue  # not measured; iperf3 also counts less than 0 lost where some came late
+            counts[name] = self.number(sums, name, *here)
+            statistic = "mean" if unit == "ms" else "count"
+            self.add(name.removesuffix("_ms").replace("_", " "), counts[name], unit, statistic, self.keys, Spread(), *here, name)
         has_bandwidth = any(m.quantity == "bandwidth" for m in self.measurements)
         if self.is_udp and not self.is_asked and not has_bandwidth and rates.get("receiver"):
             self.bandwidth("bandwidth", rates["receiver"], {}, "end", "sum_received")
@@ -221,8 +224,8 @@ class _Reader:
         return bits
 
     def must_be_sum(self, value: float, total: float, name: str, *path: _PathItem) -> None:
-        # Streams end microseconds apart, so rates add up less exactly than bytes.
-        tolerance = 1e-3 if name == "bits_per_second" else 2 * _rounding(value)
+        # Streams end at times of their own, so rates add up less exactly than bytes.
+        tolerance = OF_STREAMS if name == "bits_per_second" else 2 * _rounding(value)
         if abs(value - total) > tolerance * abs(total):
             self.refuse(
                 f"{name} is {value:g}, but {total:g} over the streams. Correct or leave out the file", *path, name

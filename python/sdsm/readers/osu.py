@@ -11,7 +11,7 @@ Read from the description of the format alone.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sdsm.readers.measurement import Key, Measurement, Reading, Setting, Spread, untried
 from sdsm.readers.text import COUNT, NUMBER, Around, Text
@@ -82,10 +82,10 @@ def read(source: Text) -> Reading:
                 settings.append(Setting("version", match[2], "1", place, test.run))
         elif test is None:
             around.add(number, is_after_row=False)
-        elif line.startswith("#") and (not test.has_rows or _DATATYPE.fullmatch(line) or _COLUMNS.fullmatch(line)):
-            if test.has_rows:  # a table for each datatype
-                test = _Test(test.title, number, test.run + 1)
-                around.begin_table()
+        elif line.startswith("#") and (not test.has_rows or _DATATYPE.fullmatch(line)):
+            if test.has_rows:  # a table for each datatype, with a header of its own or the first one's
+                around.row()
+                test = replace(test, line=number, run=test.run + 1, last_size=-1, has_rows=False)
             if match := _COLUMNS.fullmatch(line):
                 test.has_size = match[1] is not None
                 test.columns = _columns(source, number, match[1] or match[2], test)
