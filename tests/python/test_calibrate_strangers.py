@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 import stranger_files as strangers
-from benchmark_files import DATA
+from benchmark_files import DATA, damaged
+from sdsm.base.command_line import BadInput
 from sdsm.calibrate import fit as fitting
 from sdsm.calibrate.network import Network, contradictions, fit, pieces
 from sdsm.calibrate.network_gate import hold
@@ -94,3 +97,20 @@ def test_of_two_tests_that_contradict_each_other_the_plateau_is_taken(eager, pla
     held = hold(cut, "reference", simulated, {})
     assert all(one.passes for one in held if one.piece.gives == "bandwidth")
     assert not any(contradictions([reading_of(text)], BASE) for text in texts)
+
+
+@pytest.mark.parametrize(("cases", "seed"), [(1_000, 461), pytest.param(50_000, 462, marks=pytest.mark.long)])
+def test_what_is_read_of_a_damaged_output_can_be_fitted(cases, seed):
+    dice = random.Random(seed)
+    texts = [*strangers.STRANGERS, latency_test(5000, 9000) + bandwidth_test(5000, 12500)]
+    for number in range(cases):
+        text = damaged(dice.choice(texts), dice)
+        try:
+            readings = [reading_of(text)]
+            fitting.collect(readings)
+            pieces(readings, BASE)
+            fit(readings, BASE)
+        except BadInput:
+            continue
+        except Exception as error:
+            raise AssertionError(f"case {number} of seed {seed}: {error!r}\n{text[:2000]}") from error

@@ -146,7 +146,7 @@ class _Reader:
             if bits > 0:
                 self.bandwidth("bandwidth, whole run", bits, {"side": role}, "end", name)
         again = end.get("sum_sent", {}).get("retransmits")
-        if isinstance(again, int) and again > 0:  # -1 where the system does not tell
+        if type(again) is int and again > 0:  # -1 where the system does not tell
             what = f"{again} segment{'s were' if again > 1 else ' was'} sent again: the network lost packets"
             self.warn(f"{what}. The bandwidth is what it carries with such losses", "end", "sum_sent", "retransmits")
         self.round_trips(parts)

@@ -128,6 +128,8 @@ def _columns(source: Text, line: int, text: str, test: _Test) -> list[str]:
             source.damaged(line, f"column {name} is there twice")
         names.append(name)
         position = match.end()
+    if not test.has_size and _MESSAGES.fullmatch(test.title):
+        source.damaged(line, f"{test.title} without sizes of messages")
     if _value_column(names, test) is None:
         source.damaged(line, f"no column of {test.wanted}")
     return names
