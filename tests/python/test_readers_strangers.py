@@ -117,6 +117,13 @@ def test_a_line_within_a_table_is_refused_with_its_line(text, row, foreign):
     assert said.startswith(f"some.out:{line}: ") and foreign.split("\n")[foreign.startswith("\n")].split()[0] in said
 
 
+@pytest.mark.parametrize("tag", ["[1,0]<stdout>:", "[prterun-n1-4242@1,0]<stdout>: ", "\x1b[32m"])
+def test_names_of_processes_and_colours_before_each_line_are_left_out(tag, tmp_path):
+    file = tmp_path / "osu.txt"
+    file.write_text("".join(f"{tag}{line}\n" for line in strangers.OSU_LATENCY.split("\n")))
+    assert values(read(file)) == values(reading_of(strangers.OSU_LATENCY))
+
+
 # LMbench
 
 

@@ -74,7 +74,7 @@ class _Reader:
                 value = self.number(test, name, "start", "test_start")
                 settings.append(self.setting(name, value, unit, "start", "test_start", name))
         end = self.object(document["end"], "end")
-        if test.get("bidir") or "sum_sent_bidir_reverse" in end:
+        if test.get("bidir") or any(name.endswith("_bidir_reverse") for name in end):
             what = "a run in both directions at once (--bidir): each slows the other, and their sum is no link's bandwidth"
             self.refuse(f"{what}. Run iperf3 without --bidir", "start", "test_start", "bidir")
         streams = test.get("num_streams", 1)

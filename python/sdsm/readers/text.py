@@ -36,7 +36,8 @@ COUNT = r"[0-9]{1,15}"
 #: iperf3 before 3.14 prints these once for each stream, in one object. No reader uses them.
 REPEATED = frozenset({"sock_bufsize", "sndbuf_actual", "rcvbuf_actual"})
 
-_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+#: Colours, and the names of processes before each line (mpirun --tag-output).
+_DECORATION = re.compile(r"\x1b\[[0-9;]*m|^\[[^]\n]{1,99},[0-9]{1,9}\]<std(?:out|err)>: ?", re.MULTILINE)
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x85\u2028\u2029]")
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[][{},:]|[^][{},:"\s]+|\n')
 
@@ -296,7 +297,7 @@ def load(path: Path | str, advice: str = NAME_AN_OUTPUT) -> Text:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise ReadError(name, line, f"not text (byte 0x{content[error.start]:02x}). {advice}") from None
-    text = _COLOUR.sub("", text.removeprefix("\ufeff").replace("\r\n", "\n"))
+    text = _DECORATION.sub("", text.removeprefix("\ufeff").replace("\r\n", "\n"))
     control = _CONTROL.search(text)
     if control:
         line = text.count("\n", 0, control.start()) + 1
