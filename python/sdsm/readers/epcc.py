@@ -245,6 +245,8 @@ class _Parser:
         self.end_block("the file ends")
         self.end_separator("the file ends")
         self.end_banner()
+        if not self.runs:
+            self.refuse("no line of EPCC's. Give the benchmark's whole output", 1)
         if not any(run.blocks for run in self.runs):
             self.refuse("no result (a banner and nothing after it). Was the benchmark stopped?")
         return self.runs
