@@ -1,9 +1,15 @@
 """The figures: what they show, from lines made by hand."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import msgspec
 import pytest
 
 import run_results
+from benchmark_files import DATA
 from legends import data_under_legends
 from sdsm.base.run_result import Simulation
 from sdsm.plot import style
@@ -24,6 +30,7 @@ from sdsm.report.main_job.report import line
 from sdsm.report.main_job.rows import read_rows, write_rows
 from sdsm.report.main_job.tables import write_summary
 
+ROOT = Path(__file__).resolve().parents[2]
 ALL = (laplace_speedup, laplace_time, laplace_spread, fft_speedup, fft_time)
 
 
@@ -146,3 +153,18 @@ def test_a_protocols_costs_are_those_of_the_machines_file_beside_or_its_own(tmp_
     own, beside = tmp_path / "p3-score.xml", tmp_path / "p3-jiajia.xml"
     beside.write_text("")
     assert (platform_of("jiajia", own), platform_of("scash", own)) == (beside, own)
+
+
+@pytest.mark.parametrize("backend", ["", "module://matplotlib_inline.backend_inline", "nonsense", "qtagg"])
+def test_figures_are_drawn_by_our_own_settings_whatever_the_users(tmp_path, backend):
+    rc = tmp_path / "matplotlibrc"
+    rc.write_text("text.usetex: True\nsavefig.bbox: tight\naxes.facecolor: red\nlines.linewidth: 9\nbackend: qtagg\nfont.family: nowhere\n")
+    file = DATA / "epcc" / "v31.syncbench.gcc.2.out"
+    drawn = []
+    for name, settings in (("own", {}), ("users", {"MPLBACKEND": backend, "MATPLOTLIBRC": str(rc)})):
+        environment = {key: value for key, value in os.environ.items() if not key.startswith("MPL")} | settings
+        command = [sys.executable, str(ROOT / "python"), "epcc", "--plots", str(tmp_path / name), str(file)]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        drawn.append({one.name: one.read_bytes() for one in sorted((tmp_path / name).iterdir())})
+    assert drawn[0] and drawn[0] == drawn[1]

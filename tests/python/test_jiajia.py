@@ -52,7 +52,7 @@ def test_the_hosts_columns_are_read_under_jiajias_names():
         ("SEGV time (local)  =    11.13     0.00", "SEGV time (local) = 11.13 0.50", "11.13 0.50", "host 1 spends 0.50 ms, but SEGVs (local) is 0"),
         ("=  2223.44   469.60", "= 2223.44 470.60", "470.60", "470.60 ms are not the sum of host 1's"),
         ("hosts -->        0        1", "hosts --> 0 2", "0 2", "does not number the hosts"),
-        ("-------------------------------------- (ms) \n", "", "Barrier time", "where a rule of dashes stands"),
+        ("-------------------------------------- (ms) \n", "", "Barrier time", "where a rule of 38 dashes stands"),
         ("######################################\n", "", None, "where the statistics end"),
         ("hostc   (total host count): 2", "hostc (total host count): 3", "count): 3", "3 hosts, where 2 have statistics"),
         ("option 1: comm_type = udp", "option 1: system_mode = udp", "option 1", "system_mode is there twice"),
@@ -97,12 +97,12 @@ def report(hosts: int = 2, **rows: tuple[str, ...]) -> Reading:
         given[name] = row
     lines = ["########  JIAJIA STATISTICS  #########", f"hosts --> {' '.join(map(str, range(hosts)))} total"]
     for names, mark, nothing in ((COUNTS, "", "0"), (TIMES, " (ms)", "0.00"), (SUMS, "", "0.00")):
-        lines.append("-" * 38 + mark)
+        lines.append("-" * (20 + 9 * hosts) + mark)
         for name in names:
             own = given.get(name, (nothing,) * hosts)
             total = [own[0] if name == "Barriers" else str(sum(map(int, own)))] if names is COUNTS else []
             lines.append(f"{name} = {' '.join([*own, *total])}")
-    return reading_of("\n".join([*lines, "#" * 38]))
+    return reading_of("\n".join([*lines, "#" * (20 + 9 * hosts)]))
 
 
 def test_a_cost_is_the_time_of_all_hosts_over_how_often_they_acted():

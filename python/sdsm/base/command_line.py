@@ -118,6 +118,8 @@ def command(main: Callable[[list[str] | None], int]) -> Callable[..., int]:
 
     @functools.wraps(main)
     def status_of(arguments: list[str] | None = None) -> int:
+        # Figures need no display, and what a user chose for another program (Jupyter's) may not be installed for this one.
+        os.environ["MPLBACKEND"] = "agg"
         try:
             try:
                 return main(arguments)

@@ -66,6 +66,10 @@ LEAST_RUNS, MOST_RUNS = 3, 100
 LEAST_MOVE_US = 1e-3
 #: Quantities with a parameter for each layout.
 BY_LAYOUT = ("barrier", "lock")
+#: EPCC's names of their kernels; the last is 4.0's for LOCK/UNLOCK.
+CONSTRUCTS = {"BARRIER": "barrier", "LOCK/UNLOCK": "lock", "LOCK_CONTENDED": "lock"}
+#: Largest number of quantities that a note names.
+MOST_NAMED = 4
 #: Largest value of `sdsm simulate --jitter`.
 MOST_JITTER = 2.0
 #: Home's share where no home was timed. Assumed.
@@ -235,8 +239,14 @@ def collect(readings: Sequence[Reading], layouts: Sequence[Layout] = (), oversub
             left_out.append(why)
             batches[batches_before:] = [b for b in batches[batches_before:] if b.layout.threads <= count or b.quantity in BY_LAYOUT]
             services[services_before:] = [one for one in services[services_before:] if one.layout.threads <= count]
-        overheads = list(_epcc(reading, layouts))
+        overheads, below_0 = _epcc(reading, layouts)
         batches += overheads
+        if below_0:
+            unused.append(f"{reading.file}: overheads below 0 are no cost of a platform, and are left out: {', '.join(below_0)}")
+        mpi_barrier = [m.in_unit("us")[0] for m in reading.measurements if m.quantity.endswith("Barrier latency")]
+        if mpi_barrier:
+            bound = f"MPI's barrier of {min(mpi_barrier):g} us is a lower bound of barrier.NxT, and is not taken for it"
+            unused.append(f"{reading.file}: {bound}. A DSM's barrier also sends what was written: EPCC's syncbench measures it there")
         supposed += [
             f"{reading.file}: EPCC's runs of {one.nodes} threads count as {one}, a thread on each node. If all ran on one node, "
             f"give --layout 1x{one.nodes}"
@@ -247,8 +257,10 @@ def collect(readings: Sequence[Reading], layouts: Sequence[Layout] = (), oversub
         on_network = any(
             m.quantity in of_network[:3] or m.quantity.startswith("round-trip") for m in reading.measurements
         )
-        if not (used or overheads or on_network):
-            unused.append(f"{reading.file}: {reading.format} measures nothing that a platform file holds")
+        if not (used or overheads or on_network or below_0 or mpi_barrier):
+            quantities = sorted({m.quantity for m in reading.measurements})
+            few = f" ({', '.join(quantities)})" if len(quantities) <= MOST_NAMED else ""
+            unused.append(f"{reading.file}: {reading.format}{few} measures nothing that a platform file holds")
     return Data(tuple(batches), tuple(services), tuple(readings), tuple(system), tuple(unused), tuple(left_out), tuple(supposed))
 
 
@@ -287,9 +299,12 @@ def _layout(m: Measurement, layouts: Sequence[Layout], file: str) -> Layout:
     return layouts[0]
 
 
-def _epcc(reading: Reading, layouts: Sequence[Layout]) -> Iterable[Batch]:
-    """Yields overheads of BARRIER and LOCK/UNLOCK: one batch for each number of threads, all runs of the file pooled."""
-    for construct, kind in (("BARRIER", "barrier"), ("LOCK/UNLOCK", "lock")):
+def _epcc(reading: Reading, layouts: Sequence[Layout]) -> tuple[list[Batch], list[str]]:
+    """Returns overheads of barriers and locks, one batch for each number of threads, all runs of the file pooled; and those
+    below 0, named."""
+    batches: list[Batch] = []
+    below_0: list[str] = []
+    for construct, kind in CONSTRUCTS.items():
         groups: dict[int, list[tuple[Measurement, Measurement | None]]] = {}
         times = {(m.run, m.quantity): m for m in reading.measurements if m.quantity.endswith(" time")}
         for m in reading.measurements:
@@ -300,8 +315,10 @@ def _epcc(reading: Reading, layouts: Sequence[Layout]) -> Iterable[Batch]:
             layout = next((given for given in layouts if given.threads == threads), Layout(threads, 1))
             values = [m.in_unit("us")[0] for m, _ in found]
             if min(values) < 0:
+                below_0.append(f"{construct} on {threads} threads ({min(values):g} us)")
                 continue
-            yield Batch(kind, layout, tuple(values), str(found[0][0].place), _overhead(found, values))
+            batches.append(Batch(kind, layout, tuple(values), str(found[0][0].place), _overhead(found, values)))
+    return batches, below_0
 
 
 def _overhead(found: Sequence[tuple[Measurement, Measurement | None]], values: Sequence[float]) -> Estimate:
@@ -364,6 +381,7 @@ def fit(
     fallback = Base(given)
     notes: list[str] = [*(f"{why}. --oversubscribed takes all" for why in data.left_out), *data.unused, *data.supposed]
     rate, latency = networks.fit(data.readings, base)
+    notes += networks.contradictions(data.readings, base)
     is_reference = any(b.quantity in fault_names() or b.quantity.startswith("release.") for b in data.batches)
     unmeasured = base if is_reference or links is None else links
     bandwidth = rate.estimate.value / 8e6 if rate else unmeasured.bandwidth

@@ -82,7 +82,7 @@ def hosts_of(reading: Reading) -> list[Host]:
         raise BadInput(f"{reading.file}: is of {reading.format}. Give what a program on JIAJIA printed")
     values: dict[int, dict[str, float]] = {}
     for m in reading.measurements:
-        values.setdefault(int(m.keys["host"]), {})[m.quantity] = m.values[0]
+        values.setdefault(int(m.keys["host"]), {})[m.quantity] = m.values[0] if m.unit == "1" else m.in_unit("ms")[0]
     return [Host(reading.file, number, of_host) for number, of_host in values.items()]
 
 

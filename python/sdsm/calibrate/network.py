@@ -135,7 +135,7 @@ def _described(found: Sequence[Segment]) -> str:
 @dataclass(frozen=True)
 class _Curve:
     """Times of messages (us) over their sizes, from one file. found: the broken line through all; gives_bandwidth: the piece
-    for the bandwidth. small: the line through the messages of one frame, whose first piece gives the latency; may be
+    for the bandwidth, chosen: which that is. small: the line through the messages of one frame, whose first piece gives the latency; may be
     empty."""
 
     source: str
@@ -144,17 +144,24 @@ class _Curve:
     times: Sequence[float]
     found: Sequence[Segment] = ()
     gives_bandwidth: int | None = None
+    chosen: str = "the piece with the most sizes above one frame"
     small: Sequence[Segment] = ()
 
 
-def _curve(reading: Reading, network: Network) -> _Curve | None:
+def _curves_of(reading: Reading, network: Network) -> list[_Curve]:
+    """Returns that of latencies and that of bandwidth tests: a file may hold both."""
     one_way = [m for m in reading.measurements if m.quantity in ("message time, one way", "latency, one way")]
-    windowed = [m for m in reading.measurements if m.quantity == "bandwidth" and "message_bytes" in m.keys]
-    group = one_way or windowed
+    runs = {m.run for m in one_way}  # whose bandwidths are these latencies once more
+    windowed = [m for m in reading.measurements if m.quantity == "bandwidth" and "message_bytes" in m.keys and m.run not in runs]
+    curves = [_curve(reading, group, group is one_way, network) for group in (one_way, windowed)]
+    return [curve for curve in curves if curve is not None]
+
+
+def _curve(reading: Reading, group: Sequence[Measurement], is_one_way: bool, network: Network) -> _Curve | None:
     sizes, times = _by_size(group)
     if not sizes:
         return None
-    curve = _Curve(f"{reading.file}:{group[0].place.line}", bool(one_way), sizes, times)
+    curve = _Curve(f"{reading.file}:{group[0].place.line}", is_one_way, sizes, times)
     if len(set(sizes)) < LEAST_POINTS:
         return curve
     found = segments(sizes, times)
@@ -164,13 +171,61 @@ def _curve(reading: Reading, network: Network) -> _Curve | None:
     # Smaller ones are padded to the least frame, larger ones go in several.
     alone = [(s, t) for s, t in zip(sizes, times, strict=True) if network.least_unpadded <= s <= network.frame.payload]
     small: Sequence[Segment] = ()
-    if one_way and len({s for s, _ in alone}) >= LEAST_POINTS:
+    if is_one_way and len({s for s, _ in alone}) >= LEAST_POINTS:
         small = segments([s for s, _ in alone], [t for _, t in alone])
     return replace(curve, found=found, gives_bandwidth=gives, small=small)
 
 
+#: Bandwidths that differ by less agree: so much a network's gate allows, in parts and in standard errors.
+AGREES, AGREES_ERRORS = 0.02, 2.8
+
+
+def _curves(readings: Sequence[Reading], network: Network) -> tuple[list[_Curve], list[str]]:
+    """Returns the readings' curves, and what was left out, in sentences.
+
+    MPI sends short messages at once (eager) and asks for room for long ones (rendezvous), so a latency test and a bandwidth test
+    of one network may give two bandwidths, each right for its messages. A platform has one: where they contradict each other,
+    it is the plateau of the bandwidth tests, the last piece of their curves.
+    """
+    curves = [curve for reading in readings for curve in _curves_of(reading, network)]
+    found = {kind: [_bandwidth(c, network) for c in curves if c.is_one_way is kind and c.gives_bandwidth is not None] for kind in (True, False)}
+    if not all(found.values()) or _agree(pooled(found[True]), pooled(found[False])):
+        return curves, []
+    notes = []
+    for i, curve in enumerate(curves):
+        if curve.gives_bandwidth is None:
+            continue
+        if curve.is_one_way:
+            piece = curve.found[curve.gives_bandwidth]
+            what = f"its messages of {piece.low:.0f} to {piece.high:.0f} B give {_bandwidth(curve, network).value / 1e6:.4g} Mbps"
+            why = f"a bandwidth test {pooled(found[False]).value / 1e6:.4g} Mbps, as MPI sends short and long messages otherwise"
+            notes.append(f"{curve.source}: {what}, {why}. The latter's longest messages give the bandwidth, and these are left out")
+            curves[i] = replace(curve, gives_bandwidth=None)
+        elif curve.found[-1].slope > 0:
+            curves[i] = replace(curve, gives_bandwidth=len(curve.found) - 1, chosen="the piece of the longest messages")
+    return curves, notes
+
+
+def _agree(first: Estimate, second: Estimate) -> bool:
+    errors = math.hypot(first.standard_error or 0.0, second.standard_error or 0.0)
+    return abs(first.value - second.value) <= max(AGREES * first.value, AGREES_ERRORS * errors)
+
+
+def _bandwidth(curve: _Curve, network: Network) -> Estimate:
+    """bit/s on the wire, of the curve's piece for it."""
+    assert curve.gives_bandwidth is not None
+    found = curve.found[curve.gives_bandwidth]
+    of_slope = 8e6 * (network.frame.payload + network.frame.overhead) / network.frame.payload / found.slope
+    return Estimate(of_slope, of_slope * found.slope_error / found.slope, found.points)
+
+
+def contradictions(readings: Sequence[Reading], network: Network) -> list[str]:
+    """Returns sentences about what fit() leaves out, as tests of one network contradict each other."""
+    return _curves(readings, network)[1]
+
+
 def _intervals(reading: Reading) -> list[Measurement]:
-    return [m for m in reading.measurements if m.quantity == "bandwidth" and "interval" in m.keys]
+    return [m for m in reading.measurements if m.quantity == "bandwidth" and "message_bytes" not in m.keys]
 
 
 #: Prefixes of quantities of bandwidth tests for a round trip beside their own traffic.
@@ -214,10 +269,9 @@ def pieces(readings: Sequence[Reading], network: Network) -> list[Piece]:
     over its intervals.
     """
     found: list[Piece] = []
+    for curve in _curves(readings, network)[0]:
+        found += _pieces(curve, network)
     for reading in readings:
-        curve = _curve(reading, network)
-        if curve is not None:
-            found += _pieces(curve, network)
         intervals = _intervals(reading)
         rates = [m.in_unit("bit/s")[0] for m in intervals]
         if rates and min(rates) > 0:
@@ -257,7 +311,7 @@ def _pieces(curve: _Curve, network: Network) -> list[Piece]:
         add(first, chosen, "latency", "messages of one frame")
     if curve.gives_bandwidth is not None:
         segment = curve.found[curve.gives_bandwidth]
-        add(segment, within(segment), "bandwidth", "the piece with the most sizes above one frame")
+        add(segment, within(segment), "bandwidth", curve.chosen)
     for segment in curve.found:
         rest = [i for i in within(segment) if i not in taken]
         if rest:
@@ -289,21 +343,19 @@ def fit(readings: Sequence[Reading], network: Network) -> tuple[Fitted | None, F
     empty: list[tuple[Estimate, str, str]] = []
     round_trips: list[tuple[Estimate, str, str]] = []
     framing = (network.frame.payload + network.frame.overhead) / network.frame.payload
-    for reading in readings:
-        curve = _curve(reading, network)
-        if curve is not None and curve.gives_bandwidth is not None:
-            found = curve.found[curve.gives_bandwidth]
-            of_slope = 8e6 * framing / found.slope
+    for curve in _curves(readings, network)[0]:
+        if curve.gives_bandwidth is not None:
             how = f"slope of piece {curve.gives_bandwidth + 1} of {_described(curve.found)}"
-            rates.append((Estimate(of_slope, of_slope * found.slope_error / found.slope, found.points), how, curve.source))
-        if curve is not None and curve.small:
+            rates.append((_bandwidth(curve, network), how, curve.source))
+        if curve.small:
             first = curve.small[0]
             how = f"intercept of the messages of one frame, piece 1 of {_described(curve.small)}"
             empty.append((Estimate(first.intercept, first.intercept_error, first.points), how, curve.source))
+    for reading in readings:
         intervals = _intervals(reading)
-        if intervals:
-            samples = [m.in_unit("bit/s")[0] * framing for m in intervals]
-            rates.append((median(samples), "median of intervals", f"{reading.file}:{intervals[0].place.line}"))
+        samples = [m.in_unit("bit/s")[0] * framing for m in intervals]
+        if samples and (middle := median(samples)).value > 0:
+            rates.append((middle, "median of intervals", f"{reading.file}:{intervals[0].place.line}"))
         trip = _least_round_trip(reading)
         if trip is not None:
             value, count, place = trip

@@ -115,8 +115,7 @@ def _same_file(name: str, files: Iterable[str]) -> bool:
 def _runs(source: Text) -> tuple[list[Run], list[str]]:
     if not epcc.recognises(source):
         source.refuse(1, "no output of the EPCC OpenMP microbenchmarks. Give what syncbench or its siblings printed")
-    runs = epcc.runs(source)
-    return runs, epcc.warnings(source.file, runs)
+    return epcc.runs_and_warnings(source)
 
 
 @command

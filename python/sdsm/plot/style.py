@@ -52,8 +52,9 @@ _SETTINGS: dict[str, Any] = {
 
 
 def new_figure(width_in: float, height_in: float) -> Figure:
-    """An empty figure in the project's style, drawn without a display."""
+    """An empty figure in the project's style, drawn without a display, whatever the user's matplotlibrc says."""
     matplotlib.use("Agg")
+    matplotlib.rcdefaults()
     matplotlib.rcParams.update(_SETTINGS)  # type: ignore[arg-type]
     return Figure(figsize=(width_in, height_in), layout="constrained")
 

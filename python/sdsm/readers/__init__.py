@@ -9,6 +9,7 @@ import importlib
 from pathlib import Path
 from typing import Protocol, cast
 
+from sdsm.readers.documents import one_document
 from sdsm.readers.measurement import Measurement, Place, ReadError, Reading, Setting, Spread
 from sdsm.readers.text import Text, load
 
@@ -54,6 +55,7 @@ def read(path: Path | str) -> Reading:
 
 def read_text(source: Text) -> Reading:
     """Reads everything in a text. Raises ReadError."""
+    source = one_document(source)
     known = formats()
     candidates = [module for module in known if module.recognises(source)]
     if len(candidates) == 1:
@@ -61,4 +63,6 @@ def read_text(source: Text) -> Reading:
     if candidates:
         claimed = " and ".join(module.NAME for module in candidates)
         source.refuse(1, f"looks like {claimed} at once. Give each benchmark's output in a file of its own")
-    source.refuse(1, f"the output of no benchmark that is known here ({'; '.join(module.NAME for module in known)}). Give such an output as it was printed")
+    first = next((number for number, line in enumerate(source.text.split("\n"), start=1) if line.strip()), 1)
+    begin = " ".join(source.text.split("\n")[first - 1].split())[:60]
+    source.refuse(first, f"a text that begins with {begin!r} is the output of no benchmark that is known here ({'; '.join(module.NAME for module in known)}). Give such an output as it was printed")

@@ -3,7 +3,8 @@
 Recognised by its banner, its table header or a `Computing ... time` line. A file holds one or more runs, each a
 banner and one block per directive. What is printed twice must agree: the mean in the table and in the `time` line,
 the half-width and 1.96 standard deviations, the overhead and the time less the reference. Lines `# platform: ...`
-(also os, compiler, clock) may be added by hand before a banner; they hold until changed.
+(also os, compiler, clock) may be added by hand before a banner; they hold until changed. Lines of launchers before a run, or
+after its last block, are left out.
 
 Seen: C outputs of 3.1 and 4.0. Versions 2.0 and the Fortran suite are read from their description. This project's own
 suite (workloads/epcc.c) prints version 2.0's format and says in its banner whose it is.
@@ -18,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 
 from sdsm.readers.measurement import Key, Measurement, Place, Reading, Setting, Spread, untried
-from sdsm.readers.text import COUNT, NUMBER, Text, agree, half_digit
+from sdsm.readers.text import COUNT, NUMBER, Around, Text, agree, half_digit
 
 NAME = "EPCC OpenMP microbenchmarks"
 SEEN = True  # 3.1 and 4.0 in C; the others print a warning
@@ -48,6 +49,8 @@ _RESULT = re.compile(
     rf"(\S.*?) (mean time|median time|time|overhead|median_ovrhd) ?= ?({_FIELD}) (\S+)(?: \+/- ({_FIELD})(?: (\S+))?)?"
 )
 _REFERENCE_RESULT_2 = re.compile(rf"Reference_time(?:_(?:[0-9]+|red))? ?= ?({_FIELD}) (\S+) \+/- ({_FIELD})(?: (\S+))?")
+#: Lines of a block.
+_WITHIN = (_HEADER_AVERAGE, _HEADER_MEDIAN, _ROW, _RESULT, _REFERENCE_RESULT_2)
 _COMMENT = re.compile(r"# ?([A-Za-z]+) ?[:=] ?(\S.*)")
 
 _SETTINGS = [
@@ -157,18 +160,26 @@ def recognises(source: Text) -> bool:
 
 def read(source: Text) -> Reading:
     """Reads the output. Raises ReadError at the first line that is not the format's, or contradicts another."""
-    all_runs = runs(source)
+    all_runs, all_warnings = runs_and_warnings(source)
     settings: list[Setting] = []
     measurements: list[Measurement] = []
     for number, run in enumerate(all_runs):
         settings += [Setting(s.name, s.value, s.unit, s.place, number) for s in run.settings]
         for block in run.blocks:
             measurements += _measurements(source.file, number, run, block)
-    return Reading(source.file, NAME, tuple(measurements), tuple(settings), tuple(warnings(source.file, all_runs)))
+    return Reading(source.file, NAME, tuple(measurements), tuple(settings), tuple(all_warnings))
 
 
-def warnings(file: str, all_runs: list[Run]) -> list[str]:
-    """Returns warnings about how far these runs can be trusted."""
+def runs(source: Text) -> list[Run]:
+    """Returns the runs in a file, in order. Raises ReadError."""
+    return _Parser(source).parse()
+
+
+def runs_and_warnings(source: Text) -> tuple[list[Run], list[str]]:
+    """Returns runs() and warnings about how far they can be trusted. Raises ReadError."""
+    parser = _Parser(source)
+    all_runs = parser.parse()
+    file = source.file
     found = []
     nameless = next((run for run in all_runs if run.threads is None), None)
     if nameless is not None:
@@ -177,12 +188,7 @@ def warnings(file: str, all_runs: list[Run]) -> list[str]:
         found.append(untried(file, f"{NAME} 2.0"))
     if any(run.is_fortran for run in all_runs):
         found.append(untried(file, f"the Fortran suite of {NAME}"))
-    return found
-
-
-def runs(source: Text) -> list[Run]:
-    """Returns the runs in a file, in order. Raises ReadError."""
-    return _Parser(source).parse()
+    return all_runs, found + parser.around.warnings("EPCC")
 
 
 def _measurements(file: str, number: int, run: Run, block: Block) -> Iterator[Measurement]:
@@ -214,6 +220,7 @@ class _Parser:
 
     def __init__(self, source: Text) -> None:
         self.source = source
+        self.around = Around(source)
         self.line = 0
         self.runs: list[Run] = []
         self.environment: dict[str, str] = {}
@@ -238,6 +245,8 @@ class _Parser:
         self.end_block("the file ends")
         self.end_separator("the file ends")
         self.end_banner()
+        if not self.runs:
+            self.refuse("no line of EPCC's. Give the benchmark's whole output", 1)
         if not any(run.blocks for run in self.runs):
             self.refuse("no result (a banner and nothing after it). Was the benchmark stopped?")
         return self.runs
@@ -270,11 +279,14 @@ class _Parser:
             self.delays(match)
         elif self.in_banner:
             self.banner_line(line)
-        else:
+        elif self.separator_line or any(one.fullmatch(line) for one in _WITHIN):
             self.unexpected(line, "a line of EPCC's between two results")
+        else:
+            self.around.add(self.line, bool(self.runs))
 
     def begin_run(self, match: re.Match[str]) -> None:
         self.end_banner()
+        self.around.begin_table()
         run = Run(self.line, environment=dict(self.environment))
         if match.re is _BANNER_2:
             run.version = "2.0"
@@ -334,6 +346,7 @@ class _Parser:
 
     def begin_block(self, match: re.Match[str]) -> None:
         self.end_banner()
+        self.around.row()
         self.separator_line = 0
         if not self.runs:
             self.runs.append(Run(self.line, environment=dict(self.environment)))

@@ -1,8 +1,12 @@
-"""Reader of iperf3's JSON (`iperf3 -J`): bandwidth by interval and in all, round-trip times, UDP's jitter and losses.
+"""Reader of iperf3's JSON (`iperf3 -J`, `--json-stream`): bandwidth by interval and in all, round-trip times, UDP's losses.
 
 Recognised by its members start, intervals and end, and a version that begins with iperf. Bits per second must be the
 bytes by the seconds, and a sum the sum of its streams; what disagrees is refused. A receiver's `seconds` may be the
-sender's (seen in 3.12), so its bits may go by end - start instead.
+sender's (seen in 3.12), so its bits may go by end - start instead. 3.0 prints six digits. A 0 stands for a round trip that was
+not measured (the receiver of --reverse prints it), and for the rate of a side that told none: both are left out.
+
+A rate that was asked for (--bitrate, --fq-rate; 1 Mbit/s for UDP unless given) is an `asked bandwidth`, and what UDP sent is a
+`sent bandwidth`: neither is a link's. Of UDP without such a limit the receiver's rate is the bandwidth.
 
 Seen: TCP, one stream, of 3.12. UDP and several streams are read from the description.
 """
@@ -19,8 +23,11 @@ from sdsm.readers.text import Text
 NAME = "iperf3 JSON"
 SEEN = True
 
-#: Relative tolerance of numbers that must agree: they have at least six digits.
+#: Relative tolerance of numbers that must agree, and what one of six digits adds.
 TOLERANCE = 2e-6
+OF_SIX_DIGITS = 5e-6
+#: The same of a sum of streams' rates, of which 3.17 was seen to print one of 1.0255 s in an interval of 1.0002 s.
+OF_STREAMS = 5e-2
 
 _PathItem = str | int
 
@@ -44,6 +51,8 @@ class _Reader:
     def __init__(self, source: Text) -> None:
         self.source = source
         self.measurements: list[Measurement] = []
+        self.warnings: list[str] = []
+        self.is_udp = self.is_asked = False
         self.keys: dict[str, int | float | str] = {}
 
     def read(self) -> Reading:
@@ -64,27 +73,36 @@ class _Reader:
             if name in test:
                 value = self.number(test, name, "start", "test_start")
                 settings.append(self.setting(name, value, unit, "start", "test_start", name))
-        if test.get("bidirectional"):
-            self.refuse(
-                "a run in both directions at once, whose sums are two. Run iperf3 without --bidir",
-                "start",
-                "test_start",
-                "bidirectional",
-            )
+        end = self.object(document["end"], "end")
+        if test.get("bidir") or any(name.endswith("_bidir_reverse") for name in end):
+            what = "a run in both directions at once (--bidir): each slows the other, and their sum is no link's bandwidth"
+            self.refuse(f"{what}. Run iperf3 without --bidir", "start", "test_start", "bidir")
         streams = test.get("num_streams", 1)
         self.keys = {"streams": streams, "protocol": protocol}
-        intervals = self.array(document.get("intervals"), "intervals")
-        for index, interval in enumerate(intervals):
+        self.is_udp = protocol == "UDP"
+        self.is_asked = self.asked(test)
+        for index, interval in enumerate(self.array(document.get("intervals"), "intervals")):
             self.interval(self.object(interval, "intervals", index), streams, index)
-        self.end(self.object(document["end"], "end"))
+        self.end(end)
         if not self.measurements:
             self.refuse("no result. Was the benchmark stopped?", "end")
-        warnings = (
-            []
-            if protocol == "TCP" and streams == 1
-            else [untried(self.source.file, f"{NAME} of {protocol}, {streams} streams")]
-        )
-        return Reading(self.source.file, NAME, tuple(self.measurements), tuple(settings), tuple(warnings))
+        if protocol != "TCP" or streams != 1:
+            self.warnings.insert(0, untried(self.source.file, f"{NAME} of {protocol}, {streams} streams"))
+        return Reading(self.source.file, NAME, tuple(self.measurements), tuple(settings), tuple(self.warnings))
+
+    def asked(self, test: Mapping[str, Any]) -> bool:
+        """Whether the rate was asked for. UDP's is, unless iperf3 (from 3.10) says that it was not."""
+        here = ("start", "test_start")
+        left_out = "so the measured one is no link's bandwidth, and is left out"
+        for name, option in (("target_bitrate", "--bitrate"), ("fqrate", "--fq-rate")):
+            if name in test and (rate := self.number(test, name, *here)) > 0:
+                self.warn(f"a rate of {rate:.10g} bit/s was asked for, {left_out}. Run iperf3 without {option}", *here, name)
+                return True
+        if self.is_udp and "target_bitrate" not in test:
+            default = "UDP sends at the rate asked for (1 Mbit/s unless given)"
+            self.warn(f"{default}, {left_out}. Run iperf3 without --udp", *here, "protocol")
+            return True
+        return False
 
     def interval(self, interval: Mapping[str, Any], streams: int, index: int) -> None:
         path: tuple[_PathItem, ...] = ("intervals", index)
@@ -97,29 +115,26 @@ class _Reader:
             stream = self.object(part, *here)
             total_bits += self.rate(stream, *here)
             total_bytes += self.number(stream, "bytes", *here)
-            if "rtt" in stream:
+            if "rtt" in stream and (trip := self.number(stream, "rtt", *here)) > 0:
                 keys = self.keys | {"interval": index, "stream": number}
-                self.add(
-                    "round-trip time", self.number(stream, "rtt", *here), "us", "last", keys, Spread(), *here, "rtt"
-                )
+                self.add("round-trip time", trip, "us", "last", keys, Spread(), *here, "rtt")
         sums = self.object(interval.get("sum"), *path, "sum")
         bits = self.rate(sums, *path, "sum")
         self.must_be_sum(bits, total_bits, "bits_per_second", *path, "sum")
         self.must_be_sum(self.number(sums, "bytes", *path, "sum"), total_bytes, "bytes", *path, "sum")
         if not sums.get("omitted", False):
-            keys = self.keys | {"interval": index}
-            self.add("bandwidth", bits, "bit/s", "mean", keys, Spread(), *path, "sum", "bits_per_second")
+            quantity = "sent bandwidth" if self.is_udp and sums.get("sender", True) else "bandwidth"
+            self.bandwidth(quantity, bits, {"interval": index}, *path, "sum")
 
     def end(self, end: Mapping[str, Any]) -> None:
         parts = self.array(end.get("streams"), "end", "streams")
-        for side in ("sent", "received"):
-            name = f"sum_{side}"
+        rates: dict[str, float] = {}
+        for name, role in (("sum_sent", "sender"), ("sum_received", "receiver")):
             if name not in end:
                 continue
             sums = self.object(end[name], "end", name)
-            bits = self.rate(sums, "end", name)
+            bits = rates[role] = self.rate(sums, "end", name)
             total = 0.0
-            role = "sender" if side == "sent" else "receiver"
             for number, part in enumerate(parts):
                 here = ("end", "streams", number)
                 stream = self.object(part, *here)
@@ -128,30 +143,40 @@ class _Reader:
                 total += self.rate(self.object(stream[role], *here, role), *here, role)
             else:
                 self.must_be_sum(bits, total, "bits_per_second", "end", name)
-            keys = self.keys | {"side": role}
-            self.add("bandwidth, whole run", bits, "bit/s", "mean", keys, Spread(), "end", name, "bits_per_second")
+            if bits > 0:
+                self.bandwidth("bandwidth, whole run", bits, {"side": role}, "end", name)
+        again = end.get("sum_sent", {}).get("retransmits")
+        if type(again) is int and again > 0:  # -1 where the system does not tell
+            what = f"{again} segment{'s were' if again > 1 else ' was'} sent again: the network lost packets"
+            self.warn(f"{what}. The bandwidth is what it carries with such losses", "end", "sum_sent", "retransmits")
         self.round_trips(parts)
         if "sum" in end:
-            sums = self.object(end["sum"], "end", "sum")
-            if "sum_sent" not in end:
-                bits = self.rate(sums, "end", "sum")
-                self.add(
-                    "bandwidth, whole run", bits, "bit/s", "mean", self.keys, Spread(), "end", "sum", "bits_per_second"
-                )
-            for name, unit in (("jitter_ms", "ms"), ("lost_packets", "1"), ("packets", "1")):
-                if name in sums:
-                    value = self.number(sums, name, "end", "sum")
-                    self.add(
-                        name.removesuffix("_ms").replace("_", " "),
-                        value,
-                        unit,
-                        "mean" if unit == "ms" else "count",
-                        self.keys,
-                        Spread(),
-                        "end",
-                        "sum",
-                        name,
-                    )
+            self.of_datagrams(self.object(end["sum"], "end", "sum"), parts, rates)
+
+    def of_datagrams(self, sums: Mapping[str, Any], parts: list[Any], rates: Mapping[str, float]) -> None:
+        here = ("end", "sum")
+        if "sender" not in rates:
+            # Up to 3.9 the seconds are the receiver's, bytes and rate the sender's.
+            bits = self.number(sums, "bits_per_second", *here)
+            of_streams = [self.object(self.object(part, "end", "streams").get("udp"), "end", "streams") for part in parts]
+            total = sum(self.rate(stream, "end", "streams", i, "udp") for i, stream in enumerate(of_streams))
+            self.must_be_sum(bits, total, "bits_per_second", *here)
+            self.bandwidth("bandwidth, whole run", bits, {"side": "sender"}, *here)
+        counts: dict[str, float] = {}
+        for name, unit in (("jitter_ms", "ms"), ("lost_packets", "1"), ("packets", "1")):
+            given = sums.get(name, -1)
+            if (isinstance(given, int) and given < 0) or (name, given) == ("jitter_ms", 0):
+                continue  # not measured; iperf3 also counts less than 0 lost where some came late
+            counts[name] = self.number(sums, name, *here)
+            statistic = "mean" if unit == "ms" else "count"
+            self.add(name.removesuffix("_ms").replace("_", " "), counts[name], unit, statistic, self.keys, Spread(), *here, name)
+        has_bandwidth = any(m.quantity == "bandwidth" for m in self.measurements)
+        if self.is_udp and not self.is_asked and not has_bandwidth and rates.get("receiver"):
+            self.bandwidth("bandwidth", rates["receiver"], {}, "end", "sum_received")
+        elif self.is_udp and not self.is_asked and not has_bandwidth:
+            self.warn("only the sender's rate is known, which no link need carry: it is left out. Run iperf3 without --udp", *here)
+        if lost := counts.get("lost_packets"):
+            self.warn(f"{lost:.0f} of {counts.get('packets', 0):.0f} datagrams were lost on their way", *here, "lost_packets")
 
     def round_trips(self, parts: list[Any]) -> None:
         for number, part in enumerate(parts):
@@ -160,9 +185,11 @@ class _Reader:
             if not isinstance(sender, dict) or not {"mean_rtt", "min_rtt", "max_rtt"} <= sender.keys():
                 continue
             mean, low, high = (self.number(sender, name, *here) for name in ("mean_rtt", "min_rtt", "max_rtt"))
+            if mean == 0:
+                continue
             if not low <= mean <= high:
                 self.refuse("mean_rtt is outside min_rtt and max_rtt. Correct or leave out the file", *here, "mean_rtt")
-            spread = Spread(minimum=low, maximum=high)
+            spread = Spread(minimum=low or None, maximum=high)
             self.add(
                 "round-trip time, whole run",
                 mean,
@@ -184,8 +211,9 @@ class _Reader:
             self.number(part, "seconds", *path),
             self.number(part, "end", *path) - self.number(part, "start", *path),
         ]
+        tolerance = TOLERANCE + sum(map(_rounding, (bits, amount, spans[0])))
         # Times are rounded to microseconds.
-        if not any(abs(bits * span - amount * 8) <= max(TOLERANCE * amount * 8, 1e-6 * bits) for span in spans):
+        if not any(abs(bits * span - amount * 8) <= max(tolerance * amount * 8, 1e-6 * bits) for span in spans):
             expected = amount * 8 / spans[0] if spans[0] else math.inf
             self.refuse(
                 f"{amount:.0f} bytes in {spans[0]:g} s are {expected:g} bit/s, not "
@@ -196,12 +224,19 @@ class _Reader:
         return bits
 
     def must_be_sum(self, value: float, total: float, name: str, *path: _PathItem) -> None:
-        # Streams end microseconds apart, so rates add up less exactly than bytes.
-        tolerance = 1e-3 if name == "bits_per_second" else 0.0
+        # Streams end at times of their own, so rates add up less exactly than bytes.
+        tolerance = OF_STREAMS if name == "bits_per_second" else 2 * _rounding(value)
         if abs(value - total) > tolerance * abs(total):
             self.refuse(
                 f"{name} is {value:g}, but {total:g} over the streams. Correct or leave out the file", *path, name
             )
+
+    def bandwidth(self, quantity: str, bits: float, keys: dict[str, int | float | str], *path: _PathItem) -> None:
+        name = f"asked {quantity}" if self.is_asked else quantity
+        self.add(name, bits, "bit/s", "mean", self.keys | keys, Spread(), *path, "bits_per_second")
+
+    def warn(self, what: str, *path: _PathItem) -> None:
+        self.warnings.append(f"{self.source.file}:{self.source.json_line(*path)}: {what}")
 
     def add(
         self,
@@ -239,3 +274,8 @@ class _Reader:
 
     def refuse(self, what: str, *path: _PathItem) -> NoReturn:
         self.source.refuse(self.source.json_line(*path), what)
+
+
+def _rounding(number: float) -> float:
+    """Returns the part of a number by which rounding may have changed it, where it has no more than six digits."""
+    return OF_SIX_DIGITS if float(f"{number:.6g}") == number else 0.0

@@ -1,8 +1,9 @@
-"""Reader of the OSU micro-benchmarks' point-to-point output: osu_latency, osu_bw, osu_bibw.
+"""Reader of the OSU micro-benchmarks' output, versions 3 to 7: latency and bandwidth of messages, and latencies of collectives.
 
-Recognised by `# OSU MPI... Latency Test v5.6.2` (or Bandwidth, Bi-Directional Bandwidth). The header of the table
-names its columns and their units: `Size` with `Latency (us)`, `Avg Latency(us)`, `Min Latency(us)`, `Max
-Latency(us)`, `Iterations` or `Bandwidth (MB/s)`. MB are 10^6 bytes. Latencies are one way: half of a round trip.
+Recognised by a title such as `# OSU MPI Latency Test v5.6.2`. The header of the table names its columns and their units:
+`Size` with `Latency (us)`, `Avg Latency(us)`, `Min Latency(us)`, `Max Latency(us)`, `Iterations`, `P99 Tail Lat(us)`,
+`Bandwidth (MB/s)` or `Bi-Bandwidth (MB/s)`, and `Validation`. MB are 10^6 bytes. osu_latency's latencies are one way: half of
+a round trip. Those of other tests (`Barrier latency`, `Multi latency`, `MPI_Put latency`) are quantities of their own.
 
 Read from the description of the format alone.
 """
@@ -10,19 +11,49 @@ Read from the description of the format alone.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field, replace
 
-from sdsm.readers.measurement import Measurement, Reading, Setting, Spread, untried
-from sdsm.readers.text import COUNT, NUMBER, Text
+from sdsm.readers.measurement import Key, Measurement, Reading, Setting, Spread, untried
+from sdsm.readers.text import COUNT, NUMBER, Around, Text
 
 NAME = "OSU micro-benchmarks"
 SEEN = False
 
-_TITLE = re.compile(r"\s*#\s*OSU (\S+) (Latency|Bandwidth|Bi-Directional Bandwidth) Test(?: v([0-9.]+[a-z0-9]*))?\s*")
-_DATATYPE = re.compile(r"\s*#\s*Datatype:\s*(\S+?)\.?\s*")
-_COLUMNS = re.compile(r"\s*#\s*Size\s+(\S.*?)\s*")
-_COLUMN = re.compile(r"(Avg Latency|Min Latency|Max Latency|Latency|Bandwidth)\s?\(([^)]*)\)|Iterations")
-_ROW = re.compile(rf"\s*({COUNT})((?:\s+{NUMBER})+)\s*")
+_TITLE = re.compile(r"# ?OSU (\S.*?) Test(?: (?:v|\(Version )([0-9.]+[a-z0-9]*)\)?)?")
+#: Of messages between two processes. What follows MPI is the kind of the buffers.
+_MESSAGES = re.compile(r"MPI(?:-\S+| MANAGED)* (Latency|Bandwidth|Bi-?[Dd]irectional Bandwidth)")
+_UNREAD = re.compile(r"Non-?[Bb]locking|Message Rate|Hello|Init\b")
+_DATATYPE = re.compile(r"# ?Datatype: ?(\S+?)\.?")
+_ON_DEVICE = re.compile(r"#.*\b(DEVICE|MANAGED)\b.*")
+_COLUMNS = re.compile(r"# ?(?:Size (\S.*)|((?:Avg )?(?:Latency|Bandwidth) ?\(.*))")
+_COLUMN = re.compile(
+    r"((?:Avg |Min |Max )?Latency|(?:Bi-)?Bandwidth|P[0-9]{1,2} Tail (?:Lat|BW)) ?\(([^)]*)\) ?|(Iterations|Validation|Transmit Size) ?"
+)
+_FIELDS = re.compile(rf"(?:{NUMBER}|Pass|Fail|NA)(?: (?:{NUMBER}|Pass|Fail|NA))*")
 _UNITS = {"Latency": "us", "Bandwidth": "MB/s"}
+
+
+@dataclass
+class _Test:
+    title: str
+    line: int
+    run: int
+    columns: list[str] = field(default_factory=list)
+    has_size: bool = True
+    last_size: int = -1
+    has_rows: bool = False
+
+    @property
+    def wanted(self) -> str:
+        return "Bandwidth" if "Bandwidth" in self.title else "Latency"
+
+    @property
+    def quantity(self) -> str:
+        if match := _MESSAGES.fullmatch(self.title):
+            of_messages = {"Latency": "latency, one way", "Bandwidth": "bandwidth"}
+            return of_messages.get(match[1], "bandwidth, both ways")
+        name = self.title.removeprefix("MPI ")
+        return f"{name.removesuffix(f' {self.wanted}')} {self.wanted.lower()}"
 
 
 def recognises(source: Text) -> bool:
@@ -33,87 +64,107 @@ def read(source: Text) -> Reading:
     """Reads latency (us) or bandwidth (MB/s) by message_bytes. Raises ReadError."""
     measurements: list[Measurement] = []
     settings: list[Setting] = []
-    title: re.Match[str] | None = None
-    title_line = 0
-    columns: list[str] = []
-    last_size = -1
-    run = -1
+    warnings = [untried(source.file, NAME)]
+    around = Around(source)
+    test: _Test | None = None
     for number, line in enumerate(source.plain_lines, start=1):
         if not line:
             continue
         place = source.at(number)
         if match := _TITLE.fullmatch(line):
-            _must_have_results(source, title, title_line, last_size)
-            title, title_line, columns, last_size, run = match, number, [], -1, run + 1
-            settings.append(Setting("test", f"{match[1]} {match[2]}", "1", place, run))
-            if match[3]:
-                settings.append(Setting("version", match[3], "1", place, run))
-        elif title is None:
-            source.refuse(number, f"{line[:60]!r} stands before the test's title. Give OSU's output alone")
-        elif (match := _DATATYPE.fullmatch(line)) and not columns:
-            settings.append(Setting("datatype", match[1], "1", place, run))
-        elif (match := _COLUMNS.fullmatch(line)) and not columns:
-            columns = _columns(source, number, match[1], title[2])
-        elif (match := _ROW.fullmatch(line)) and columns:
-            size, fields = int(match[1]), match[2].split()
-            if len(fields) != len(columns):
-                source.damaged(number, f"{len(fields) + 1} numbers for {len(columns) + 1} columns")
-            if size <= last_size:
-                source.damaged(number, f"{size} bytes do not follow {last_size} (sizes grow)")
-            last_size = size
-            values = dict(zip(columns, fields, strict=True))
-            measurements.append(_measurement(source, number, run, title[2], size, values))
+            _must_have_results(source, test)
+            test = _Test(match[1], number, 0 if test is None else test.run + 1)
+            around.begin_table()
+            if _UNREAD.search(test.title):
+                source.refuse(number, f"{test.title} is a test of OSU's that is not read. Leave out the file")
+            settings.append(Setting("test", test.title, "1", place, test.run))
+            if match[2]:
+                settings.append(Setting("version", match[2], "1", place, test.run))
+        elif test is None:
+            around.add(number, is_after_row=False)
+        elif line.startswith("#") and (not test.has_rows or _DATATYPE.fullmatch(line)):
+            if test.has_rows:  # a table for each datatype, with a header of its own or the first one's
+                around.row()
+                test = replace(test, line=number, run=test.run + 1, last_size=-1, has_rows=False)
+            if match := _COLUMNS.fullmatch(line):
+                test.has_size = match[1] is not None
+                test.columns = _columns(source, number, match[1] or match[2], test)
+            elif match := _DATATYPE.fullmatch(line):
+                settings.append(Setting("datatype", match[1], "1", place, test.run))
+            elif match := _ON_DEVICE.fullmatch(line):
+                what = "messages lie in a device's memory (GPU), so times are not those of messages in the hosts' memory"
+                warnings.append(f"{source.file}:{number}: {what}")
+        elif test.columns and _FIELDS.fullmatch(line) and (test.has_size or not test.has_rows):
+            around.row()
+            measurements.append(_measurement(source, number, test, line.split()))
         else:
-            source.refuse(number, f"{line[:60]!r} is no line of OSU's at its place. Give its output alone")
-    _must_have_results(source, title, title_line, last_size)
-    return Reading(source.file, NAME, tuple(measurements), tuple(settings), (untried(source.file, NAME),))
+            around.add(number, is_after_row=bool(test.columns))
+    _must_have_results(source, test)
+    return Reading(source.file, NAME, tuple(measurements), tuple(settings), (*warnings, *around.warnings("OSU")))
 
 
-def _must_have_results(source: Text, title: re.Match[str] | None, line: int, last_size: int) -> None:
-    if title is not None and last_size < 0:
-        source.refuse(line, "a test without results. Give the benchmark's whole output")
+def _must_have_results(source: Text, test: _Test | None) -> None:
+    if test is not None and not test.columns:
+        source.refuse(test.line, f"{test.title}: a test of OSU's that is not read, or one that was stopped. Leave out the file")
+    if test is not None and not test.has_rows:
+        source.refuse(test.line, "a test without results. Give the benchmark's whole output")
 
 
-def _columns(source: Text, line: int, text: str, test: str) -> list[str]:
+def _columns(source: Text, line: int, text: str, test: _Test) -> list[str]:
     """Returns names of the columns after the size. The test's own quantity must be among them, in its unit."""
-    names = []
+    names: list[str] = []
     position = 0
-    wanted = "Latency" if test == "Latency" else "Bandwidth"
     while position < len(text):
         match = _COLUMN.match(text, position)
         if match is None:
             source.refuse(line, f"column {text[position:][:40]!r} is not known. Run the benchmark without what adds it")
-        name = match[1] or "Iterations"
-        if match[1] and wanted not in name:
-            source.damaged(line, f"a {test} test with a column of {name}")
-        if match[1] and match[2].strip() != _UNITS[wanted]:
-            source.damaged(line, f"{name} in {match[2]!r}, where OSU prints {_UNITS[wanted]}")
+        name = match[1] or match[3]
+        kind = "Latency" if "Lat" in name else "Bandwidth"
+        if match[1] and kind != test.wanted:
+            source.damaged(line, f"a {test.wanted} test with a column of {name}")
+        if match[1] and match[2].strip() != _UNITS[kind]:
+            source.damaged(line, f"{name} in {match[2]!r}, where OSU prints {_UNITS[kind]}")
         if name in names:
             source.damaged(line, f"column {name} is there twice")
         names.append(name)
         position = match.end()
-        while position < len(text) and text[position].isspace():
-            position += 1
-    if not {wanted, f"Avg {wanted}"} & set(names):
-        source.damaged(line, f"no column of {wanted}")
+    if not test.has_size and _MESSAGES.fullmatch(test.title):
+        source.damaged(line, f"{test.title} without sizes of messages")
+    if _value_column(names, test) is None:
+        source.damaged(line, f"no column of {test.wanted}")
     return names
 
 
-def _measurement(source: Text, line: int, run: int, test: str, size: int, values: dict[str, str]) -> Measurement:
+def _value_column(names: list[str], test: _Test) -> str | None:
+    return next((name for name in (test.wanted, f"Avg {test.wanted}", f"Bi-{test.wanted}") if name in names), None)
+
+
+def _measurement(source: Text, line: int, test: _Test, fields: list[str]) -> Measurement:
+    test.has_rows = True
+    columns = ["Size"] * test.has_size + test.columns
+    if len(fields) != len(columns):
+        source.damaged(line, f"{len(fields)} numbers for {len(columns)} columns")
+    values = dict(zip(columns, fields, strict=True))
+    if values.pop("Validation", "Pass") == "Fail":
+        source.refuse(line, "these messages arrived changed: OSU's own validation failed. Leave out the file")
+    for name, text in values.items():
+        if not re.fullmatch(COUNT if name in ("Size", "Iterations", "Transmit Size") else NUMBER, text) or float(text) < 0:
+            source.damaged(line, f"{name} is {text}")
+    keys: dict[str, Key] = {}
+    if test.has_size:
+        size = int(values["Size"])
+        if size <= test.last_size:
+            source.damaged(line, f"{size} bytes do not follow {test.last_size} (sizes grow)")
+        test.last_size = keys["message_bytes"] = size
+    samples = int(values["Iterations"]) if "Iterations" in values else None
+    if samples == 0:
+        source.damaged(line, "0 iterations cannot be")
     numbers = {name: float(text) for name, text in values.items()}
-    if any(not 0 <= number < float("inf") for number in numbers.values()):
-        source.damaged(line, "a negative or unbounded number")
-    keys, place, samples = {"message_bytes": size}, source.at(line), None
-    if "Iterations" in values:
-        if not re.fullmatch(COUNT, values["Iterations"]) or int(values["Iterations"]) < 1:
-            source.damaged(line, f"{values['Iterations']} iterations cannot be")
-        samples = int(values["Iterations"])
-    if test != "Latency":
-        name = "bandwidth" if test == "Bandwidth" else "bandwidth, both ways"
-        return Measurement(name, (numbers["Bandwidth"],), "MB/s", "mean", place, samples, keys=keys, run=run)
-    mean = numbers["Latency"] if "Latency" in numbers else numbers["Avg Latency"]
-    low, high = numbers.get("Min Latency"), numbers.get("Max Latency")
+    of_value = _value_column(test.columns, test)
+    assert of_value is not None
+    mean, low, high = numbers[of_value], numbers.get("Min Latency"), numbers.get("Max Latency")
     if (low is not None and low > mean) or (high is not None and high < mean):
         source.damaged(line, "the mean is outside minimum and maximum")
-    spread = Spread(minimum=low, maximum=high)
-    return Measurement("latency, one way", (mean,), "us", "mean", place, samples, spread, keys, run)
+    spread = Spread(minimum=low, median=numbers.get("P50 Tail Lat"), maximum=high)
+    unit = _UNITS[test.wanted]
+    return Measurement(test.quantity, (mean,), unit, "mean", source.at(line), samples, spread, keys, test.run)

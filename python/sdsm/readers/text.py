@@ -33,6 +33,11 @@ LIMIT_NESTED = 64  # objects and lists around one of its values; what reads them
 NUMBER = r"[+-]?(?:[0-9]{1,20}(?:\.[0-9]{0,20})?|\.[0-9]{1,20})"
 COUNT = r"[0-9]{1,15}"
 
+#: iperf3 before 3.14 prints these once for each stream, in one object. No reader uses them.
+REPEATED = frozenset({"sock_bufsize", "sndbuf_actual", "rcvbuf_actual"})
+
+#: Colours, and the names of processes before each line (mpirun --tag-output).
+_DECORATION = re.compile(r"\x1b\[[0-9;]*m|^\[[^]\n]{1,99},[0-9]{1,9}\]<std(?:out|err)>: ?", re.MULTILINE)
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x85\u2028\u2029]")
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[][{},:]|[^][{},:"\s]+|\n')
 
@@ -93,7 +98,8 @@ class Text:
 
     @cached_property
     def looks_like_json(self) -> bool:
-        return self.text.lstrip()[:1] in ("{", "[")
+        """No benchmark writes a list, and lines of Open MPI and LMbench begin with a bracket."""
+        return self.text.lstrip()[:1] == "{"
 
     @cached_property
     def json(self) -> Any:
@@ -103,8 +109,9 @@ class Text:
             document = dict(members)
             if len(document) != len(members):
                 names = [name for name, _ in members]
-                twice = next(name for name in names if names.count(name) > 1)
-                raise _Refused(f"{twice!r} is there twice in one object (which of them holds?)", twice)
+                twice = next((name for name in names if names.count(name) > 1 and name not in REPEATED), None)
+                if twice is not None:
+                    raise _Refused(f"{twice!r} is there twice in one object (which of them holds?)", twice)
             return document
 
         def refused_constant(name: str) -> NoReturn:
@@ -118,7 +125,8 @@ class Text:
             if "\\u" in self.text:
                 json.dumps(document, ensure_ascii=False).encode()
         except json.JSONDecodeError as error:
-            self.refuse(error.lineno, f"not JSON ({error.msg}, column {error.colno}). Give the file as it was written")
+            found = "another text after the document" if error.msg == "Extra data" else error.msg
+            self.refuse(error.lineno, f"not JSON ({found}, column {error.colno}). Give the file as it was written")
         except _Refused as error:
             self.damaged(self._line_of(error.needle), str(error))
         except UnicodeEncodeError as error:
@@ -194,6 +202,37 @@ def _finite(text: str) -> float:
     return value
 
 
+class Around:
+    """Lines of launchers, schedulers and shells around a benchmark's tables. They are left out; within a table none may be."""
+
+    def __init__(self, source: Text) -> None:
+        self._source = source
+        self._lines: list[int] = []
+        self._after_row = 0  # first line since the last row of the table
+
+    def add(self, line: int, is_after_row: bool) -> None:
+        self._lines.append(line)
+        if is_after_row and not self._after_row:
+            self._after_row = line
+
+    def begin_table(self) -> None:
+        self._after_row = 0
+
+    def row(self) -> None:
+        """A row of the table. Raises ReadError if other lines stand between it and the row before."""
+        if self._after_row:
+            shown = self._source.plain_lines[self._after_row - 1][:60]
+            self._source.refuse(self._after_row, f"{shown!r} stands within a table of the benchmark's. Take out the line")
+
+    def warnings(self, name: str) -> list[str]:
+        if not self._lines:
+            return []
+        first, count = self._lines[0], len(self._lines)
+        many = f"{count} lines around the tables are not {name}'s. They are left out; the first:"
+        one = f"a line around the tables is not {name}'s. It is left out:"
+        return [f"{self._source.file}:{first}: {many if count > 1 else one} {self._source.plain_lines[first - 1][:60]!r}"]
+
+
 def half_digit(number: str) -> float:
     """Returns half of the last digit of a number printed without exponent: its rounding error."""
     _, dot, decimals = number.partition(".")
@@ -258,7 +297,7 @@ def load(path: Path | str, advice: str = NAME_AN_OUTPUT) -> Text:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise ReadError(name, line, f"not text (byte 0x{content[error.start]:02x}). {advice}") from None
-    text = text.removeprefix("\ufeff").replace("\r\n", "\n")
+    text = _DECORATION.sub("", text.removeprefix("\ufeff").replace("\r\n", "\n"))
     control = _CONTROL.search(text)
     if control:
         line = text.count("\n", 0, control.start()) + 1

@@ -1,0 +1,68 @@
+"""One JSON document of a text that holds several: equal ones, or the events of iperf3's --json-stream."""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import pairwise
+
+from sdsm.readers.text import Text
+
+_BEGIN = re.compile(r"\A\s*\{|(?<=\})\s*\{")  # one document has a comma between
+_EVENT = re.compile(r'\s*\{\s*"event"\s*:\s*"(\w+)"\s*,\s*"data"\s*:\s*(.*)\}\s*')
+
+
+def one_document(source: Text) -> Text:
+    """Returns a text with one document, its values on their lines; other texts as they are. Raises ReadError for several."""
+    if not source.looks_like_json:
+        return source
+    begins = [match.end() - 1 for match in _BEGIN.finditer(source.text)]
+    if _EVENT.match(source.text.lstrip().partition("\n")[0]):
+        return _of_events(source)
+    if len(begins) < 2:
+        return source
+    parts = [source.text[begin:end] for begin, end in pairwise([*begins, len(source.text)])]
+    if not all(map(_is_document, parts)):
+        return source
+    # iperf3 3.16 and 3.17 print theirs twice.
+    for number, part in enumerate(parts):
+        if part.split() != parts[0].split():
+            line = source.text.count("\n", 0, begins[number]) + 1
+            source.refuse(line, f"{len(parts)} JSON documents in one file. Give each in a file of its own")
+    return Text(source.file, source.text[: begins[1]])
+
+
+def _is_document(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _of_events(source: Text) -> Text:
+    """Returns the document that iperf3 would have written without --json-stream."""
+    lines: list[str] = []
+    kinds: list[str] = []
+    given = source.text.split("\n")
+    for number, line in enumerate(given, start=1):
+        match = _EVENT.fullmatch(line)
+        if line.startswith("{") and not match and "end" in kinds and _is_document("\n".join(given[number - 1 :])):
+            break  # --json-stream-full-output: the same once more
+        lines.append("")
+        if not match:
+            if line.strip():
+                source.refuse(number, "no event of iperf3's --json-stream. Give its whole output alone")
+            continue
+        kind, data = match.groups()
+        if kind in ("start", "interval", "end"):
+            if "end" in kinds or (kind == "start") != (not kinds):
+                source.refuse(number, f"event {kind!r} is out of order. Give each run of iperf3 in a file of its own")
+            begin = {"start": '{"start": ', "end": '], "end": '}.get(kind, "," if kinds[-1:] == ["interval"] else "")
+            lines[-1] = begin + data + (', "intervals": [' if kind == "start" else "")
+            kinds.append(kind)
+        elif kind == "error":
+            source.refuse(number, f"iperf3 failed: {data[:80]}. Give the output of a run that succeeded")
+    if "end" not in kinds:
+        source.refuse(len(lines), "the events end before 'end'. Was the benchmark stopped?")
+    return Text(source.file, "\n".join(lines) + "}")
