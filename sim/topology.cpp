@@ -47,8 +47,8 @@ std::vector<simgrid::s4u::Host*> sorted_hosts(const simgrid::s4u::Engine& engine
 
 Topology::Topology(simgrid::s4u::Engine& engine, std::size_t most) : hosts_(sorted_hosts(engine)) {
   if (hosts_.size() > most) {
-    std::map<simgrid::s4u::NetZone*, std::vector<std::size_t>> of_zone;
-    for (std::size_t i = 0; i < hosts_.size(); ++i) of_zone[hosts_[i]->get_englobing_zone()].push_back(i);
+    std::map<std::string, std::vector<std::size_t>> of_zone;
+    for (std::size_t i = 0; i < hosts_.size(); ++i) of_zone[hosts_[i]->get_englobing_zone()->get_name()].push_back(i);
     std::set<std::size_t> chosen;
     for (const auto& [zone, places] : of_zone) {
       if (chosen.size() < most / 2) chosen.insert({places.front(), places[places.size() > 1 ? 1 : 0], places.back()});

@@ -104,7 +104,7 @@ void prepare_tcp(int socket) {
   set(IPPROTO_TCP, TCP_KEEPIDLE, probe_s);
   set(IPPROTO_TCP, TCP_KEEPINTVL, probe_s);
   set(IPPROTO_TCP, TCP_KEEPCNT, 3);
-  set(IPPROTO_TCP, TCP_USER_TIMEOUT, tcp_patience_ms);
+  set(IPPROTO_TCP, TCP_USER_TIMEOUT, std::max(2000, tcp_patience_ms));  // a lost packet takes 0.2 s and more
 }
 
 int connect_unix(const std::string& name) {

@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <climits>
 #include <cstdarg>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <cwchar>
@@ -21,7 +23,7 @@
 extern "C" [[noreturn]] void __chk_fail();
 // `stdin` and `stdout` themselves are variables of the program's, in shared memory.
 extern "C" FILE _IO_2_1_stdin_, _IO_2_1_stdout_;
-extern "C" void* __libc_malloc(std::size_t);
+extern "C" void* __libc_memalign(std::size_t, std::size_t);
 extern "C" void __libc_free(void*);
 extern "C" int __vsnprintf_chk(char*, std::size_t, int, std::size_t, const char*, std::va_list) noexcept;
 
@@ -234,20 +236,44 @@ SDSM_NEXT_FUNCTION NextFunction<int(FILE*, char*, int, std::size_t)> real_setvbu
 SDSM_ENTRY int setvbuf(FILE* stream, char* /*buffer*/, int mode, std::size_t bytes) noexcept {
   return real_setvbuf(stream, nullptr, mode, bytes);
 }
+
+namespace {
+/// Before a buffer that a stream has from here; the rest of the page is the buffer's, so that it can be looked for
+/// before any buffer at that place of a page.
+struct PrivateBuffer {
+  std::uint64_t mark = 0;  ///< is_mark xor its address
+  char unused[56] = {};
+  char bytes[BUFSIZ];
+};
+constexpr std::uint64_t is_mark = 0x5d5d627566666572;
+
+/// Null if the stream has another's buffer.
+PrivateBuffer* private_buffer_of(const FILE* stream) {
+  const auto address = reinterpret_cast<std::uintptr_t>(stream->_IO_buf_base);
+  if (address % page_bytes != offsetof(PrivateBuffer, bytes)) return nullptr;
+  auto* const found = reinterpret_cast<PrivateBuffer*>(address - offsetof(PrivateBuffer, bytes));
+  return !is_shared(address) && found->mark == (is_mark ^ address) ? found : nullptr;
+}
+}  // namespace
+
 SDSM_ENTRY int fclose(FILE* stream) {
   SDSM_NEXT_FUNCTION NextFunction<int(FILE*)> real{"fclose"};
-  char* const buffer = stream->_IO_buf_base;
-  const bool is_ours = has_own_malloc() && !is_shared(reinterpret_cast<std::uintptr_t>(buffer));
+  PrivateBuffer* const buffer = has_own_malloc() ? private_buffer_of(stream) : nullptr;
   const int answer = real.for_caller(SDSM_CALLER)(stream);
-  if (is_ours) __libc_free(buffer);
+  if (buffer != nullptr) buffer->mark = 0;
+  __libc_free(buffer);
   return answer;
 }
 
 void sdsm::program::keep_buffer_private(FILE* stream) {
   if (stream == nullptr || !has_own_malloc()) return;
   const int error = errno;
-  const int mode = isatty(fileno(stream)) == 1 ? _IOLBF : _IOFBF;
-  real_setvbuf(stream, static_cast<char*>(__libc_malloc(BUFSIZ)), mode, BUFSIZ);
+  auto* const buffer = static_cast<PrivateBuffer*>(__libc_memalign(page_bytes, sizeof(PrivateBuffer)));
+  if (buffer != nullptr) {
+    buffer->mark = is_mark ^ reinterpret_cast<std::uintptr_t>(buffer->bytes);
+    const int mode = isatty(fileno(stream)) == 1 ? _IOLBF : _IOFBF;
+    real_setvbuf(stream, buffer->bytes, mode, sizeof buffer->bytes);
+  }
   errno = error;
 }
 void sdsm::program::keep_standard_buffers_private() {

@@ -161,19 +161,25 @@ class Cluster final : private Hosts::Listener {
 
   bool wants_page_log() const { return options_.wants_page_figures || options_.wants_order; }
 
-  /// Nodes go to hosts in turn.
-  std::uint32_t hosts_of_run() const {
-    return static_cast<std::uint32_t>(options_.hosts ? options_.hosts->hosts.size() : 1);
-  }
-  /// Among the processes of its host, in their order.
-  std::uint32_t place_on_host(std::uint32_t number) const {
-    const std::uint32_t node = index_of(options_.layout.node_of(ProcessId{number}));
-    return node / hosts_of_run() * options_.layout.threads_per_node + number % options_.layout.threads_per_node;
-  }
-  std::uint32_t processes_on_host_of(std::uint32_t number) const {
-    const std::uint32_t host = index_of(options_.layout.node_of(ProcessId{number})) % hosts_of_run();
-    return (options_.layout.nodes - host - 1) / hosts_of_run() * options_.layout.threads_per_node +
-           options_.layout.threads_per_node;
+  /// The processes of the run on this one's host (nodes go to hosts in turn, and a host may be named twice), and how
+  /// many of them come before it.
+  struct OnHost {
+    std::uint32_t all = 0;
+    std::uint32_t before = 0;
+  };
+  OnHost on_host_of(std::uint32_t number) const {
+    const auto name_of_host = [&](std::uint32_t node) {
+      return options_.hosts ? options_.hosts->hosts[node % options_.hosts->hosts.size()].name : "";
+    };
+    const std::uint32_t own = index_of(options_.layout.node_of(ProcessId{number})),
+                        each = options_.layout.threads_per_node;
+    OnHost found{0, number % each};
+    for (std::uint32_t node = 0; node < options_.layout.nodes; ++node) {
+      if (name_of_host(node) != name_of_host(own)) continue;
+      found.all += each;
+      if (node < own) found.before += each;
+    }
+    return found;
   }
 
   void welcome(std::uint32_t number) {
@@ -197,10 +203,11 @@ class Cluster final : private Hosts::Listener {
     welcome.emulation = emulated_.emulation;
     if (emulated_.wires.get() >= 0) welcome.emulation.wires = wires_descriptor;
     if (emulated_.schedule.get() >= 0) welcome.emulation.schedule = schedule_descriptor;
-    welcome.processes_on_host = processes_on_host_of(number);
+    const OnHost on_host = on_host_of(number);
+    welcome.processes_on_host = on_host.all;
     welcome.wants_page_log = wants_page_log() ? 1 : 0;
     welcome.wants_timeline = timeline_ ? 1 : 0;
-    if (options_.is_bound) welcome.processor = static_cast<std::int32_t>(place_on_host(number));
+    if (options_.is_bound) welcome.processor = static_cast<std::int32_t>(on_host.before);
     std::memcpy(welcome.secret, secret_.data(), secret_.size());
     const std::string host =
         hosts_ ? hosts_->address_of(index_of(options_.layout.node_of(ProcessId{number}))) : "127.0.0.1";

@@ -113,7 +113,7 @@ std::string changes_by_time(pugi::xml_node element) {
   if (name == "trace" || name == "trace_connect") return fmt::format("<{}>", name);
   for (const char* const attribute :
        {"bandwidth_file", "latency_file", "speed_file", "availability_file", "state_file"})
-    if (element.attribute(attribute)) return attribute;
+    if (*element.attribute(attribute).value() != '\0') return attribute;
   return {};
 }
 
@@ -122,8 +122,11 @@ std::string changes_by_time(pugi::xml_node element) {
 Lint::Lint(pugi::xml_node platform) {
   for (const pugi::xpath_node& link : platform.select_nodes(".//route[@src=@dst]/link_ctn"))
     loopbacks_.insert(link.node().attribute("id").value());
-  for (const pugi::xpath_node& link : platform.select_nodes(".//*[@src!=@dst]/link_ctn"))
-    loopbacks_.erase(link.node().attribute("id").value());
+  for (const pugi::xpath_node& link : platform.select_nodes(".//*[@src!=@dst]/link_ctn")) {
+    const std::string id = link.node().attribute("id").value();
+    loopbacks_.erase(id);
+    loopbacks_.erase(id.substr(0, id.rfind('_')));  // a SPLITDUPLEX link's _UP or _DOWN
+  }
 }
 
 std::vector<std::string> Lint::too_many(pugi::xml_node element) {
@@ -181,7 +184,8 @@ std::vector<std::string> Lint::problems_of(pugi::xml_node element, std::size_t l
     // rates.
     std::istringstream values(given);
     std::string value;
-    for (int i = element.attribute("pstate").as_int(); i >= 0 && std::getline(values, value, ','); --i) continue;
+    for (int i = std::atoi(element.attribute("pstate").value()); i >= 0 && std::getline(values, value, ','); --i)
+      continue;
     if (const std::string problem = problem_with_machine(attribute, value); !problem.empty())
       found.push_back(fmt::format("{} has the {} '{}'. {}", what, attribute, given, problem));
   }

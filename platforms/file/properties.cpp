@@ -544,20 +544,34 @@ std::optional<Property> property_named(std::string_view id) {
 }
 
 bool is_like_own(std::string_view id) {
-  if (property_named(id) || id == "node.memory-contention" || id.ends_with(error_suffix) || id.ends_with(runs_suffix))
-    return true;
-  const auto is_misnamed = [&](const Family& family) { return !family.misnamed(id).empty(); };
-  if (std::ranges::any_of(families(), is_misnamed)) return true;
-  // "fault.XYZ" and "barier.2x1" are nobody else's.
-  const auto head = [](std::string_view text) { return text.substr(0, text.find('.')); };
-  const auto has_head = [&](std::string_view own) {
-    return own != head(own) && letters_between(head(own), head(id)) <= head(own).size() / 5;
+  if (property_named(id) || id == "node.memory-contention") return true;
+  for (const std::string_view suffix : {error_suffix, runs_suffix}) {
+    if (id.ends_with(suffix)) return id == suffix || is_like_own(id.substr(0, id.size() - suffix.size()));
+  }
+  // "Lock_2x1" is meant for lock.2x1.
+  std::string plain;
+  for (const char letter : id) {
+    const bool parts = letter == '_' || letter == '-' || letter == ':' || (letter == ' ' && !plain.empty());
+    if (letter != ' ' || parts)
+      plain += parts ? '.' : static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  }
+  const auto is_near = [](std::string_view own, std::string_view given, std::size_t most) {
+    return !given.empty() && own.front() == given.front() && letters_between(own, given) <= most;
   };
-  if (id != head(id) && (std::ranges::any_of(single_properties(), has_head, &Property::id) ||
-                         std::ranges::any_of(families(), has_head, &Family::form)))
-    return true;
-  const std::string near = nearest_property(id);
-  return letters_between(near, id) <= near.size() / 3;
+  // What stands before the first dot of several properties, or before a family's numbers, is nobody else's.
+  std::map<std::string, int> heads;
+  for (const Property& property : single_properties()) ++heads[property.id.substr(0, property.id.find('.'))];
+  for (const Family& family : families()) heads[family.form.substr(0, family.form.find('.'))] += 2;
+  for (const auto& [own, count] : heads) {
+    std::string head = own;
+    std::replace(head.begin(), head.end(), '-', '.');
+    for (std::size_t length = head.size() - 1; count > 1 && length <= head.size() + 1; ++length) {
+      const bool ends = length < plain.size() && (plain[length] == '.' || std::isdigit(plain[length]) != 0);
+      if (ends && is_near(head, plain.substr(0, length), 1)) return true;
+    }
+  }
+  const std::string near = nearest_property(plain);
+  return is_near(near, plain, near.size() / 4);
 }
 
 std::string unknown_property(std::string_view id) {

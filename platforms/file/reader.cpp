@@ -299,11 +299,13 @@ class Reader {
     }
   }
 
-  /// Keeps a host's speed; SimGrid uses the first of several.
+  /// Keeps a host's speed: of several, the pstate-th.
   void keep_speed(pugi::xml_node element) {
     const std::string_view name = element.name();
     if (name != "host" && name != "cluster" && name != "cabinet") return;
     std::string text = element.attribute("speed").value();
+    for (int i = std::atoi(element.attribute("pstate").value()); i > 0; --i)
+      text.erase(0, text.find(',') == std::string::npos ? text.size() : text.find(',') + 1);
     text.resize(std::min(text.find(','), text.size()));
     const std::optional<double> flops = simgrid_quantity(text, "speed");
     if (!flops || !std::isfinite(*flops) || *flops <= 0) return;  // SimGrid or the lint reports it

@@ -645,6 +645,21 @@ TEST_CASE("an unread property of host, link or zone is an error") {
   CHECK_THAT(finding_in(with_line(what, instead)), ContainsSubstring("not used"));
 }
 
+TEST_CASE("names near a property's are errors, other programs' are left alone") {
+  for (const std::string id : {"lokc.2x1",    "Lock.2x1",    "LOCK.2x1",        "lock_2x1",     "lock-2x1",
+                               "lock2x1",     "lock 2x1",    " lock.2x1",       "locks.2x1",    "lock:2x1",
+                               "barrier-2x1", "BARRIER.2x1", "memory-bus-2",    "FAULT.WUMR",   "NOISE.DEVIATION",
+                               "JIAJIA.diff", "fault.RMUR",  "fault.RMUR.runs", "message.fixd", "calibrated.date"}) {
+    CAPTURE(id);
+    CHECK_FALSE(findings_of(with_line("barrier.4x2", with_property(id, "5us")).text).empty());
+  }
+  for (const std::string id : {"wattage_per_state", "ram", "role", "batsim.role", "gpu.runs", "host.os", "host_type",
+                               "page.title", "image.size", "carrier.x", "home.page", "size", "type", "core_count"}) {
+    CAPTURE(id);
+    CHECK(findings_of(with_line("barrier.4x2", with_property(id, "5us")).text).empty());
+  }
+}
+
 TEST_CASE("each missing required property is reported") {
   const std::vector<std::string> optional{"barrier.dirty-home-page", "local-part.home-share", "frame.payload",
                                           "frame.overhead",          "frame.minimum",         "protocol.invalidation",

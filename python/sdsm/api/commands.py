@@ -109,7 +109,9 @@ def _called(command: str, arguments: Sequence[str]) -> tuple[str, tuple[str, ...
 
 
 def _as_exception(error: CommandFailed) -> BadInput | RunFailed:
-    return BadInput(error.said) if error.status == BAD_INPUT else RunFailed(error.said or str(error))
+    # `sdsm run` hands on the program's own status, which may be any.
+    is_bad_input = error.status == BAD_INPUT and not error.said.startswith("the program ended with status")
+    return BadInput(error.said) if is_bad_input else RunFailed(error.said or str(error))
 
 
 def _command_line(program: Name | Sequence[Name]) -> list[str]:
