@@ -87,6 +87,12 @@ def each(commands: list[Command], is_costly: bool = False) -> pytest.MarkDecorat
     return pytest.mark.parametrize("command", cases, ids=lambda command: command.name)
 
 
+def pairs(by: int, commands: list[Command], others: tuple[str, ...]) -> list:
+    """thinned(), with slow commands in the long set alone."""
+    slow = [pytest.param(one, other, marks=pytest.mark.long) for one in commands if one.is_slow for other in others]
+    return thinned(by, [one for one in commands if not one.is_slow], others) + slow
+
+
 def program(words: list[str]) -> list[str]:
     return [str(BUILD / "sdsm"), *words]
 
@@ -307,7 +313,7 @@ def test_names_that_are_not_utf_8_are_names(command, folder):
 
 
 @pytest.mark.parametrize(
-    ("command", "closed"), thinned(5, [command for command in RUN if command.outputs], ("<&- >&- 2>&-", "<&- >&-", "<&-", ">&-", "2>&-")),
+    ("command", "closed"), pairs(5, [command for command in RUN if command.outputs], ("<&- >&- 2>&-", "<&- >&-", "<&-", ">&-", "2>&-")),
     ids=lambda one: getattr(one, "name", one),
 )  # fmt: skip
 def test_closed_streams_cost_no_file(command, closed, folder):
@@ -321,7 +327,7 @@ def test_closed_streams_cost_no_file(command, closed, folder):
     assert 0.5 * size < (folder / "closed").stat().st_size < 2 * size
 
 
-@pytest.mark.parametrize(("command", "redirection"), thinned(2, RUN, ("2>&-", "2>/dev/full")), ids=lambda one: getattr(one, "name", one))
+@pytest.mark.parametrize(("command", "redirection"), pairs(2, RUN, ("2>&-", "2>/dev/full")), ids=lambda one: getattr(one, "name", one))
 def test_what_cannot_be_said_changes_no_status(command, redirection, folder):
     assert through_shell(words_of(command), folder, redirection).returncode == 0
     assert through_shell(with_options(command, "--frobnicate"), folder, redirection).returncode == 2

@@ -186,9 +186,9 @@ WAITS = {
 }
 
 
+@pytest.mark.parametrize("layout", [(3, 1), pytest.param((2, 2), marks=pytest.mark.long)])
 @pytest.mark.parametrize(
-    ("wait", "level", "layout"),
-    thinned(4, [(program, how) for program, (_, ways) in WAITS.items() for how in ways], ("O0", "O2"), ((3, 1), (2, 2))),
+    ("wait", "level"), thinned(2, [(program, how) for program, (_, ways) in WAITS.items() for how in ways], ("O0", "O2"))
 )
 def test_a_wait_ends_whose_turns_are_never_alike(wait, level, layout):
     program, how = wait
