@@ -71,8 +71,7 @@ std::vector<int> accept_others(std::uint64_t fingerprint) REQUIRES(starting) {
       end_run({"the program, a library, a stack or the heap lies at other addresses in process ",
                Decimal(hello.process),
                ". All hosts need the same program, libraries and limits (`ulimit -s`, `ulimit -v`), and address "
-               "randomisation has to "
-               "be off."});
+               "randomisation has to be off."});
     }
     sockets[hello.process] = arrival->socket;
     --missing;

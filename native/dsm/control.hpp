@@ -103,8 +103,8 @@ struct Welcome {
   std::uint32_t prefetch = 0;
   std::uint32_t page_bytes = 0;   ///< of a page
   std::uint32_t patience_ms = 0;  ///< --timeout: a connection whose peer is silent for so long is lost
-  std::uint64_t stack_limit =
-      0;  ///< the launcher's RLIMIT_STACK, for all hosts: the other stacks lie behind the initial one
+  /// The launcher's RLIMIT_STACK, which holds on all hosts: the other stacks lie behind the initial one.
+  std::uint64_t stack_limit = 0;
   /// Inherited file descriptor of the memory that the processes of this node share (an empty memfd of the launcher's).
   std::int32_t node_memory = -1;
   Emulation emulation;

@@ -49,10 +49,10 @@ def overheads(barrier: float, lock: float, construct: str = "LOCK_CONTENDED") ->
 def test_overheads_below_0_are_named_and_left_out(barrier, lock, left_out, kinds):
     data = fitting.collect([reading_of(overheads(barrier, lock))])
     assert [b.quantity for b in data.batches] == kinds
-    told = " ".join(data.unused)
-    assert "measures nothing" not in told and told.count("on 2 threads") == left_out
+    warned = " ".join(data.unused)
+    assert "measures nothing" not in warned and warned.count("on 2 threads") == left_out
     if left_out:
-        assert "overheads below 0 are no cost of a platform, and are left out: BARRIER on 2 threads (-0.2 us)" in told
+        assert "overheads below 0 are no cost of a platform, and are left out: BARRIER on 2 threads (-0.2 us)" in warned
 
 
 def test_a_barrier_of_mpi_is_a_bound_and_no_value():

@@ -98,10 +98,10 @@ def test_lines_around_a_table_are_left_out_and_counted_once(table, before, after
     reading = reading_of(around[0] + texts[table] + around[1])
     assert values(reading) == values(reading_of(texts[table]))
     lines = [line for line in "".join(around).split("\n") if line.strip()]
-    told = [warning for warning in reading.warnings if "around the tables" in warning]
-    assert len(told) == bool(lines)
+    warned = [warning for warning in reading.warnings if "around the tables" in warning]
+    assert len(warned) == bool(lines)
     if lines:
-        assert " ".join(lines[0].split())[:60] in told[0] and (f"{len(lines)} lines" if len(lines) > 1 else "a line") in told[0]
+        assert " ".join(lines[0].split())[:60] in warned[0] and (f"{len(lines)} lines" if len(lines) > 1 else "a line") in warned[0]
 
 
 @pytest.mark.parametrize(
@@ -282,12 +282,12 @@ def test_only_what_a_link_carried_without_a_limit_is_its_bandwidth(protocol, tes
     rate, _ = fit([reading], BASE)
     framing = (BASE.frame.payload + BASE.frame.overhead) / BASE.frame.payload
     assert (None if rate is None else rate.estimate.value) == (bandwidth and pytest.approx(bandwidth * framing))
-    told = " ".join(reading.warnings)
-    assert (words or "") in told and ("asked" in told) == (words is not None)
-    assert ("40 of 100 datagrams were lost" in told) == (protocol == "UDP")
+    warned = " ".join(reading.warnings)
+    assert (words or "") in warned and ("asked" in warned) == (words is not None)
+    assert ("40 of 100 datagrams were lost" in warned) == (protocol == "UDP")
 
 
-def test_udp_of_which_only_the_sender_told_gives_no_bandwidth():
+def test_udp_of_which_only_the_sender_reports_gives_no_bandwidth():
     document = strangers.iperf3(protocol="UDP", target_bitrate=0)
     sent = document["end"].pop("sum_sent")
     del document["end"]["sum_received"]
@@ -327,11 +327,11 @@ def test_six_digits_agree_where_iperf3_printed_no_more(rate):
 
 
 @pytest.mark.parametrize(("count", "words"), [(0, None), (-1, None), (1, "1 segment was sent again"), (730, "730 segments were sent again: the network lost packets")])
-def test_segments_sent_again_are_told(count, words):
+def test_segments_sent_again_are_reported(count, words):
     document = strangers.iperf3()
     document["end"]["sum_sent"]["retransmits"] = count
-    told = " ".join(reading_of(json.dumps(document)).warnings)
-    assert (words or "") in told and ("again" in told) == (words is not None)
+    warned = " ".join(reading_of(json.dumps(document)).warnings)
+    assert (words or "") in warned and ("again" in warned) == (words is not None)
 
 
 def test_a_link_that_carried_nothing_has_no_bandwidth():

@@ -233,7 +233,7 @@ SHOWN = {
     # Each waited for the rest of a message that the other was to send once it had received its own.
     **{
         f"all may send each other megabytes at once, by {transport} under {protocol}": Shown(
-            "2x1 4x1", "all_at_once 4096", "right", ("--protocol", protocol), transport=transport)
+            "2x1 4x1", "all_at_once 16384", "right", ("--protocol", protocol), transport=transport)
         for transport, protocol in (("unix", "jiajia"), ("tcp", "jiajia"), ("unix", "scash"))
     },
     "a flag shows what its thread stored before shutting its pages": Shown("3x1", "stored_before_meeting", "0 wrong", runs=3),

@@ -3,7 +3,7 @@
 Recognised by its members start, intervals and end, and a version that begins with iperf. Bits per second must be the
 bytes by the seconds, and a sum the sum of its streams; what disagrees is refused. A receiver's `seconds` may be the
 sender's (seen in 3.12), so its bits may go by end - start instead. 3.0 prints six digits. A 0 stands for a round trip that was
-not measured (the receiver of --reverse prints it), and for the rate of a side that told none: both are left out.
+not measured (the receiver of --reverse prints it), and for the rate of a side that reported none: both are left out.
 
 A rate that was asked for (--bitrate, --fq-rate; 1 Mbit/s for UDP unless given) is an `asked bandwidth`, and what UDP sent is a
 `sent bandwidth`: neither is a link's. Of UDP without such a limit the receiver's rate is the bandwidth.
