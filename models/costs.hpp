@@ -142,6 +142,8 @@ class CostModel {
   /// manager unless the releaser is on its node, and one from it unless the next holder is. A layout that was not
   /// measured has the nearest measured one's, as a hand-off has at most two messages on any number of nodes.
   Time lock_local(Layout layout) const;
+  /// A lock that its last holder takes again while it runs alone: what EPCC measured with one thread.
+  Time lock_alone() const { return lock_local({1, 1}); }
 
   /// An atomic operation on a page of the own node. If none was measured, a fault on an own page (WROH) stands in for
   /// it: that is a trap too, whose handler changes the page's protection instead.

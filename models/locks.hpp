@@ -6,6 +6,7 @@
 #include <deque>
 #include <iterator>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "models/ids.hpp"
@@ -29,6 +30,26 @@ constexpr ProcessId manager_of_flag(std::uint64_t flag, std::uint32_t processes)
 constexpr ProcessId manager_of(LockId lock, std::uint32_t processes) {
   return ProcessId{index_of(lock) % processes};
 }
+
+inline constexpr LockId ordered_lock{2};  ///< of ordered regions
+
+/// The locks that the initial thread keeps while it runs alone, outside of parallel regions. Nobody can want one, or
+/// see what its holder stored, before the next fork, whose barrier flushes all. So the thread asks a lock's manager
+/// once, and takes and releases the lock from then on without a message, a flush or a drop.
+class KeptLocks {
+ public:
+  /// Whether a lock may stay with the thread. The manager counts the turns of ordered regions.
+  static constexpr bool may_keep(LockId lock) { return lock != ordered_lock; }
+  /// The thread releases the lock, and keeps it.
+  void keep(LockId lock) { locks_.insert(lock); }
+  /// Takes the lock. False if the thread does not keep it.
+  bool take(LockId lock) { return locks_.erase(lock) > 0; }
+  /// Returns the locks to give back to their managers, as the thread stops being alone.
+  std::set<LockId> give_all() { return std::exchange(locks_, {}); }
+
+ private:
+  std::set<LockId> locks_;
+};
 
 /// The queue of a lock of the program: its holder and its waiters. A `Waiter` is of process `by`, and has an optional
 /// `turn`: the number that its grant must have among the lock's, from 0.

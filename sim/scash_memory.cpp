@@ -11,7 +11,35 @@ void ScashMemory::finish_interval(std::uint64_t event) {
   cluster_.spins->begin_event(thread_.id());
 }
 
+void ScashMemory::leave_region() {
+  has_peers_ = false;
+  is_alone_ = thread_.id() == ProcessId{0};
+}
+
+void ScashMemory::end_alone() {
+  is_alone_ = false;
+  for (const LockId lock : kept_.give_all()) {
+    perform(courses::give_back, Sync::release, cluster_.locks.about(thread_, lock), {});
+  }
+}
+
+void ScashMemory::acquire(LockId lock, std::optional<std::uint64_t> turn) {
+  if (!is_alone_ || turn) return acquire_among_others(lock, turn);
+  if (!kept_.take(lock)) return perform(courses::acquire_alone, Sync::acquire, cluster_.locks.about(thread_, lock), {});
+  cluster_.locks.queue_of(lock).disclaim();
+  if (!cluster_.costs.lock_is_measured({1, 1})) cluster_.extrapolated_lock = true;
+  thread_.spend(Spent::lock, cluster_.costs.lock_alone());
+  thread_.account.count_lock(thread_.local_now());
+}
+
+void ScashMemory::release(LockId lock) {
+  const bool is_kept = is_alone_ && KeptLocks::may_keep(lock) && cluster_.locks.queue_of(lock).is_held_by(thread_.id());
+  if (!is_kept) return release_among_others(lock);
+  kept_.keep(lock);
+}
+
 void ScashMemory::barrier(std::uint32_t team, Arrival why) {
+  if (is_alone_) end_alone();
   if (cluster_.has_flags) send_changes();
   arrive(why == Arrival::fork_worker ? Spent::idle : Spent::barrier);
   thread_.wait_for([=, this](auto through) { cluster_.barrier.arrive(thread_, team, why, std::move(through)); });

@@ -11,7 +11,9 @@ class ScashMemory : public Memory {
  public:
   void finish_interval(std::uint64_t event) override;
   void barrier(std::uint32_t team, Arrival why) override;
-  void leave_region() override { has_peers_ = false; }
+  void leave_region() override;
+  void acquire(LockId lock, std::optional<std::uint64_t> turn) final;
+  void release(LockId lock) final;
   Time lone_barrier() const override;
   void gang_barrier(std::uint32_t gang, std::uint32_t size) override;
   void flush() override;
@@ -21,11 +23,19 @@ class ScashMemory : public Memory {
 
  protected:
   ScashMemory(Cluster& cluster, Thread& thread)
-      : cluster_(cluster), thread_(thread), pages_(cluster.pages(thread.node())), faults_(cluster, thread) {}
+      : cluster_(cluster),
+        thread_(thread),
+        pages_(cluster.pages(thread.node())),
+        faults_(cluster, thread),
+        is_alone_(thread.id() == ProcessId{0}) {}
 
   /// Finishes the interval's touches; arrive() waits for the thread's turn at a barrier and charges the wait to `item`.
   virtual void finish_touches() = 0;
   virtual void arrive(Spent item) = 0;
+  /// Plays a course about `what`, whose first flush is for `sync`.
+  virtual void perform(Course course, Sync sync, const Exchange& exchange, const std::string& what) = 0;
+  virtual void acquire_among_others(LockId lock, std::optional<std::uint64_t> turn) = 0;
+  virtual void release_among_others(LockId lock) = 0;
 
   /// Whether a thread that meets others has to enter single-writer mode before it goes on (models/page_sharing.hpp).
   bool is_single_writer_mode_due() const {
@@ -44,12 +54,15 @@ class ScashMemory : public Memory {
  private:
   void begin_fence();
   void end_fence();
+  void end_alone();
   void send_changes();
   /// Returns the moment at which the page's home had what the thread sees.
   Moment found_in(PageId page, ProcessId home) const;
 
   std::optional<Moment> refused_;  ///< result of the latest atomic operation
   bool has_peers_ = false;         ///< other threads run the program, too
+  bool is_alone_;                  ///< the initial thread, outside of parallel regions
+  KeptLocks kept_;
 };
 
 /// Plays threads in the order of simulated time.

@@ -37,20 +37,6 @@ class AsRecorded final : public ScashMemory {
     for (std::uint64_t i = 0; i < touch.pages; ++i) touch_page({touch.first.region, touch.first.index + i}, touch);
   }
 
-  void acquire(LockId lock, std::optional<std::uint64_t> /*turn*/) override {
-    const OrderEvent* const take = order_.second(thread_.id());
-    if (next_of(OrderKind::ask) == nullptr || take == nullptr || take->kind != OrderKind::take ||
-        take->object != index_of(lock)) {
-      misfit(fmt::format("it asks for {}", name_of(lock)));
-    }
-    perform(courses::acquire, Sync::acquire, cluster_.locks.about(thread_, lock, take->value), name_of(lock));
-  }
-
-  void release(LockId lock) override {
-    if (next_of(OrderKind::give) == nullptr) misfit(fmt::format("it gives {} back", name_of(lock)));
-    perform(courses::release, Sync::release, cluster_.locks.about(thread_, lock), name_of(lock));
-  }
-
   void post(std::uint64_t flag, FlagPost posted) override {
     if (next_of(OrderKind::give) == nullptr) misfit("it counts a flag up");
     perform(courses::release, Sync::release, cluster_.locks.post(thread_, flag, posted), "a flag");
@@ -97,6 +83,20 @@ class AsRecorded final : public ScashMemory {
     order_.pass(thread_.id());
   }
 
+  void acquire_among_others(LockId lock, std::optional<std::uint64_t> /*turn*/) override {
+    const OrderEvent* const take = order_.second(thread_.id());
+    if (next_of(OrderKind::ask) == nullptr || take == nullptr || take->kind != OrderKind::take ||
+        take->object != index_of(lock)) {
+      misfit(fmt::format("it asks for {}", name_of(lock)));
+    }
+    perform(courses::acquire, Sync::acquire, cluster_.locks.about(thread_, lock, take->value), name_of(lock));
+  }
+
+  void release_among_others(LockId lock) override {
+    if (next_of(OrderKind::give) == nullptr) misfit(fmt::format("it gives {} back", name_of(lock)));
+    perform(courses::release, Sync::release, cluster_.locks.about(thread_, lock), name_of(lock));
+  }
+
   [[noreturn]] void misfit(const std::string& what) const {
     throw std::invalid_argument(fmt::format(
         "thread {}, after {} intervals: {}, but {}. The recorded order is of another program or other arguments than "
@@ -108,7 +108,7 @@ class AsRecorded final : public ScashMemory {
   }
 
   /// Plays each step when it is the thread's turn.
-  void perform(Course course, Sync sync, const Exchange& exchange, const std::string& what) {
+  void perform(Course course, Sync sync, const Exchange& exchange, const std::string& what) override {
     const auto in_turn = [this, sync](const Then& then) {
       flush_in_turn(sync);
       then();

@@ -37,25 +37,28 @@ class InTime final : public ScashMemory {
     }
   }
 
-  void acquire(LockId lock, std::optional<std::uint64_t> turn) override {
-    perform(courses::acquire, Sync::acquire, cluster_.locks.about(thread_, lock, turn));
-  }
   bool claim(LockId lock) override { return cluster_.locks.queue_of(lock).claim(thread_.id()); }
   void disclaim(LockId lock) override { cluster_.locks.queue_of(lock).disclaim(); }
   bool has(LockId lock) override { return cluster_.locks.queue_of(lock).is_held_by(thread_.id()); }
-  void release(LockId lock) override { perform(courses::release, Sync::release, cluster_.locks.about(thread_, lock)); }
   void post(std::uint64_t flag, FlagPost posted) override {
-    perform(courses::release, Sync::release, cluster_.locks.post(thread_, flag, posted));
+    perform(courses::release, Sync::release, cluster_.locks.post(thread_, flag, posted), {});
   }
   void wait(std::uint64_t flag, FlagWait wait) override {
-    perform(courses::acquire, Sync::acquire, cluster_.locks.wait(thread_, flag, wait));
+    perform(courses::acquire, Sync::acquire, cluster_.locks.wait(thread_, flag, wait), {});
   }
 
  private:
   void finish_touches() override {}
   void arrive(Spent) override {}
 
-  void perform(Course course, Sync sync, const Exchange& exchange) {
+  void acquire_among_others(LockId lock, std::optional<std::uint64_t> turn) override {
+    perform(courses::acquire, Sync::acquire, cluster_.locks.about(thread_, lock, turn), {});
+  }
+  void release_among_others(LockId lock) override {
+    perform(courses::release, Sync::release, cluster_.locks.about(thread_, lock), {});
+  }
+
+  void perform(Course course, Sync sync, const Exchange& exchange, const std::string& /*what*/) override {
     thread_.wait_for(
         [=, this](auto done) { cluster_.locks.perform(thread_, course, sync, exchange, std::move(done)); });
   }

@@ -4,13 +4,13 @@
 #include <cstdint>
 
 #include "models/ids.hpp"
+#include "models/locks.hpp"
 #include "native/dsm/threads.hpp"
 #include "workloads/trace/trace.hpp"
 
 namespace sdsm::dsm {
 
-inline constexpr LockId critical_lock{0};  ///< of the critical section without a name
-inline constexpr LockId ordered_lock{2};
+inline constexpr LockId critical_lock{0};             ///< of the critical section without a name
 inline constexpr std::uint64_t first_named_lock = 3;  ///< as the tracer numbers them
 
 struct NamedLock {

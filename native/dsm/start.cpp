@@ -259,6 +259,7 @@ void* run_application(void* constructed) {
   if (takes_faults(self.layout)) allow_stops();
   if (!is_initial()) work_in_teams();
   send_early_numbers();
+  begin_alone();
   begin_work();
   call_main_on(stack_of(0), {program_call.main, program_call.argc, program_call.argv, program_call.environment,
                              [](int status) { std::exit(status); }});
@@ -369,6 +370,7 @@ std::optional<int> sdsm::dsm::have_others_exit() {
   }
   flush_output();
   synchronise_memory();
+  end_alone();
   dismiss_others(false, now_ns(), Dismissal::after_exit_functions);
   synchronise_memory();
   leave_no_teams();

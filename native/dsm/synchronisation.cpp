@@ -36,6 +36,9 @@ namespace {
 constinit program::Mutex holding;
 std::set<LockId> held_locks GUARDED_BY(holding);
 
+constinit bool is_alone GUARDED_BY(application) = false;
+KeptLocks kept_locks GUARDED_BY(application);
+
 constinit std::uint32_t seen_generation GUARDED_BY(application) = 0;
 /// The clock calls in the last answer of the team's barrier.
 constinit ClockCalls clock_at_barrier GUARDED_BY(application){};
@@ -161,11 +164,24 @@ void count_lock_release(ProcessId manager, const Scoped& scoped) REQUIRES(applic
   }
 }
 
+void note_held(LockId lock) {
+  const Held guard(holding);
+  held_locks.insert(lock);
+}
+
+/// Takes a lock that the thread keeps. False if its manager has to be asked.
+bool take_kept(LockId lock) REQUIRES(application) {
+  if (!kept_locks.take(lock)) return false;
+  note_held(lock);
+  ++asked.locks;
+  return true;
+}
+
 void apply_grant(LockId lock, const Head& answer, const jiajia::SyncObject& object) REQUIRES(application) {
   note_generation(answer.generation);
   if (plays_jiajia()) {
     apply_notices(object);
-  } else {
+  } else if (!is_alone) {
     const Grant granted{lock, answer.value};
     flush(Sync::acquire, &granted);
     drop(Sync::acquire);
@@ -174,10 +190,7 @@ void apply_grant(LockId lock, const Head& answer, const jiajia::SyncObject& obje
 }
 
 void finish_acquire(LockId lock, const Head& answer, const jiajia::SyncObject& object) REQUIRES(application) {
-  {
-    const Held guard(holding);
-    held_locks.insert(lock);
-  }
+  note_held(lock);
   apply_grant(lock, answer, object);
   if (plays_jiajia() && object == jiajia::object_of(lock)) own_copies().enter_scope(lock);
 }
@@ -187,6 +200,16 @@ Head lock_head(WireKind kind, LockId lock, engine::Demand demand = engine::mutex
           .generation = generation(),
           .address = index_of(lock),
           .value = std::bit_cast<std::uint64_t>(demand)};
+}
+
+void give_to_manager(LockId lock, const Scoped& scoped) REQUIRES(application) {
+  const ProcessId manager = manager_of(lock, processes());
+  tell_in_scope(manager, lock_head(WireKind::lock_release, lock), scoped);
+  count_lock_release(manager, scoped);
+}
+
+void flush_among_others(Sync sync) REQUIRES(application) {
+  if (!is_alone) flush(sync);
 }
 
 void play(const Meeting& meeting, Barrier barrier, Begun& since) REQUIRES(application) {
@@ -242,14 +265,18 @@ void play_in_scope(Barrier barrier, Begun& since) REQUIRES(application) {
   }
 }
 
+bool is_of_mutex(const Head& question) {
+  return question.kind == WireKind::lock_request &&
+         (question.value == 0 || std::bit_cast<engine::Demand>(question.value) == engine::mutex_demand);
+}
+
 /// The notices with a question for a grant. A thread at a library's barrier hands on as well.
 Scoped scoped_question(LockId lock, const Head& question) REQUIRES(application) {
   if (!plays_jiajia()) return {};
-  const bool is_of_mutex =
-      question.kind == WireKind::lock_request &&
-      (question.value == 0 || std::bit_cast<engine::Demand>(question.value) == engine::mutex_demand);
-  const jiajia::SyncObject object = object_of(lock, is_of_mutex ? engine::mutex_demand : engine::semaphore_demand);
-  if (!is_of_mutex) need_openmp_scope("flags, or a barrier, condition, semaphore or shared lock of the C library");
+  const jiajia::SyncObject object =
+      object_of(lock, is_of_mutex(question) ? engine::mutex_demand : engine::semaphore_demand);
+  if (!is_of_mutex(question))
+    need_openmp_scope("flags, or a barrier, condition, semaphore or shared lock of the C library");
   if (question.kind == WireKind::object_meet) return handed_at(object);
   return {.object = object};
 }
@@ -303,9 +330,19 @@ void leave_gang(const gomp::Gang& gang) {
   tell(process_of(gang, 0), {.kind = WireKind::gang_left, .address = gang.key, .value = gang.size});
 }
 
+void begin_alone() {
+  is_alone = is_initial() && !plays_jiajia();
+}
+
+void end_alone() {
+  is_alone = false;
+  for (const LockId lock : kept_locks.give_all()) give_to_manager(lock, {});
+}
+
 GrantSays wait_for_grant(LockId lock, Head question, const void* payload, std::uint64_t until_ns) {
+  if (is_of_mutex(question) && take_kept(lock)) return GrantSays::yours;
   const SlowCall held;
-  flush(Sync::acquire);
+  flush_among_others(Sync::acquire);
   const Begun since = begin();
   question.generation = generation();
   question.address = index_of(lock);
@@ -328,8 +365,9 @@ void acquire_lock(LockId lock, const OrderedTurn* turn) {
 }
 
 bool try_acquire_lock(LockId lock, engine::Demand demand) {
+  if (demand == engine::mutex_demand && take_kept(lock)) return true;
   const SlowCall held;
-  flush(Sync::acquire);
+  flush_among_others(Sync::acquire);
   const Begun since = begin();
   Head answer;
   const ProcessId manager = manager_of(lock, processes());
@@ -353,12 +391,15 @@ bool try_acquire_lock(LockId lock, engine::Demand demand) {
 
 void release_lock(LockId lock, engine::Demand demand) {
   const SlowCall held;
-  release_memory();
+  const bool is_kept = is_alone && KeptLocks::may_keep(lock) && demand == engine::mutex_demand && holds_lock(lock);
+  // Until another thread runs, nobody sees what this one stores.
+  if (!is_kept) release_memory();
   bool was_held = false;
   {
     const Held guard(holding);
     was_held = held_locks.erase(lock) > 0;
   }
+  if (is_kept) return kept_locks.keep(lock);
   const ProcessId manager = manager_of(lock, processes());
   Scoped scoped;
   if (plays_jiajia()) {
@@ -369,12 +410,9 @@ void release_lock(LockId lock, engine::Demand demand) {
     }
     scoped = handed_at(lock, demand);
   }
-  if (demand == engine::mutex_demand) {
-    tell_in_scope(manager, lock_head(WireKind::lock_release, lock), scoped);
-  } else {
-    // Waits for the answer: a thread that learns of it from this one must find it done, as nobody asks the holder.
-    ask_in_scope(manager, lock_head(WireKind::object_give, lock, demand), scoped);
-  }
+  if (demand == engine::mutex_demand) return give_to_manager(lock, scoped);
+  // Waits for the answer: a thread that learns of it from this one must find it done, as nobody asks the holder.
+  ask_in_scope(manager, lock_head(WireKind::object_give, lock, demand), scoped);
   count_lock_release(manager, scoped);
 }
 

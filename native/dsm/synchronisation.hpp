@@ -22,6 +22,11 @@ void note_division(const gomp::Gang& gang) REQUIRES(application);
 /// Sends the gang's master word that this process has passed its last barrier.
 void leave_gang(const gomp::Gang& gang) REQUIRES(application);
 
+/// The initial thread runs alone from now on, outside of parallel regions, and keeps locks (models/locks.hpp).
+void begin_alone() REQUIRES(application);
+/// Others are about to run, too: gives the kept locks back.
+void end_alone() REQUIRES(application);
+
 void acquire_lock(LockId lock, const OrderedTurn* turn = nullptr) REQUIRES(application);
 /// Asks the lock's manager for a grant, which is a release and then an acquire of memory. There is no acquire if the
 /// time is over. `question`: kind, value, and the payload's bytes.

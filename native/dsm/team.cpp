@@ -119,6 +119,7 @@ void run_team(const gomp::TeamStart& start) {
     const Held nothing_is_handled(handling);
     set_team(team.size);
   }
+  end_alone();
   perform(
       Directive::fork_master, nothing,
       [&] {
@@ -132,6 +133,7 @@ void run_team(const gomp::TeamStart& start) {
   end_work(gomp::EventKind::join);
   pass_team_barrier(team.size);
   note_peers(false);
+  begin_alone();
   end_parallel_region();
   begin_work();
 }

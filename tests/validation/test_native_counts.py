@@ -37,7 +37,7 @@ EPCC = (WORKLOADS / "epcc", "--samples", 2, "--repetitions", 8, "--delay", 10, "
 LOOPS = ("--iterations", 32)
 #: Of programs/counted, those of which no timing decides.
 DECIDED = (
-    *("false_sharing", "neighbours", "critical", "named_critical", "own_locks", "locks_of_a_region", "lock_over_dirty_pages"),
+    *("false_sharing", "neighbours", "critical", "named_critical", "own_locks", "locks_alone", "locks_of_a_region", "lock_over_dirty_pages"),
     *("two_locks_at_once", "nested_lock", "test_lock", "ordered", "ordered_blocks", "locks_between_barriers", "doacross"),
     *("two_sums", "semaphores", "library_barriers", "read_locks", "teams", "blocks", "large_blocks", "mapped_memory"),
     *("serial_blocks", "cleared_blocks", "blocks_freed_amid_a_region", "stacks", "master", "changed_back"),

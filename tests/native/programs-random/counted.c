@@ -100,6 +100,54 @@ static void own_locks(void) {
   }
 }
 
+/* The initial thread takes locks again and again while it runs alone, beside changed pages. The others, who had some of
+ * them before, and have them afterwards, find what it stored. */
+static void locks_alone(void) {
+  static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  for (int round = 1; round <= 2; ++round) {
+#pragma omp parallel
+    for (int turn = 0; turn < omp_get_num_threads(); ++turn) {
+      if (turn == omp_get_thread_num()) {
+        omp_set_lock(&locks[1]);
+        ++page(1)[3];
+        omp_unset_lock(&locks[1]);
+      }
+#pragma omp barrier
+    }
+    for (int i = 0; i < 100; ++i) {
+      ++page(i)[100 * round - 100 + i];
+      omp_set_lock(&locks[i % 3]);
+      ++page(i + 2)[100 * round + 100 + i];
+      if (!omp_test_lock(&locks[i % 3 + 3])) exit(1);
+      pthread_mutex_lock(&mutex);
+      ++page(i + 1)[100 * round + 300 + i];
+      pthread_mutex_unlock(&mutex);
+#pragma omp critical
+      ++page(i)[100 * round + 500 + i];
+      omp_unset_lock(&locks[i % 3 + 3]);
+      omp_unset_lock(&locks[i % 3]);
+    }
+  }
+  omp_set_lock(&locks[1]); /* which the region finds taken */
+  ++page(1)[3];
+#pragma omp parallel
+  {
+    if (omp_get_thread_num() == 0) omp_unset_lock(&locks[1]);
+#pragma omp barrier
+    if (omp_get_thread_num() == omp_get_num_threads() - 1) {
+      omp_set_lock(&locks[1]);
+      ++page(1)[3];
+      omp_unset_lock(&locks[1]);
+    }
+  }
+  int sum = 0;
+  for (int i = 0; i < pages * page_ints; ++i) sum += array[i];
+  if (sum != 2 * (omp_get_max_threads() + 400) + 2) {
+    printf("%d is wrong\n", sum);
+    exit(1);
+  }
+}
+
 /* Dirty pages at hand when a lock is taken: they go home, and the copies with them. */
 static void lock_over_dirty_pages(void) {
 #pragma omp parallel
@@ -643,6 +691,7 @@ static const struct {
     {"critical", critical},
     {"named_critical", named_critical},
     {"own_locks", own_locks},
+    {"locks_alone", locks_alone},
     {"locks_of_a_region", locks_of_a_region},
     {"lock_over_dirty_pages", lock_over_dirty_pages},
     {"two_locks_at_once", two_locks_at_once},
