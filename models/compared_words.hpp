@@ -23,7 +23,7 @@ using Moment = std::uint64_t;
 struct WordOperation {
   PageId page;
   std::uint64_t byte = 0;
-  bool changes = false;           ///< the word
+  std::uint16_t words = 0;        ///< of 4 bytes that it changes
   bool compares = false;          ///< with what the thread found in it before
   std::optional<Moment> found{};  ///< of one that compares: when that was the word's value
 };
@@ -39,7 +39,7 @@ class ComparedWords {
       const auto last = last_change_.find(word);
       if (last != last_change_.end() && last->second > *operation.found) return changes_;
     }
-    if (!operation.changes) return std::nullopt;
+    if (operation.words == 0) return std::nullopt;
     last_change_[word] = ++changes_;
     pages_.insert(operation.page);
     return std::nullopt;

@@ -19,8 +19,12 @@ void AtomicOperations::operate(Thread& thread, const WordOperation& operation, P
     done();
   };
   const Decide decide = [this, &thread, operation, downgrades, on_refusal = std::move(on_refusal)](const auto& then) {
-    const auto operate = [this, operation, on_refusal, then] {
+    const auto operate = [this, &thread, operation, on_refusal, then] {
       on_refusal(cluster_.compared.operate(operation));
+      // A copy that the node keeps shows the outcome.
+      if (cluster_.rights->keeps_copy_at_operation(operation.page)) {
+        cluster_.compared.copy(thread.node(), operation.page);
+      }
       then();
     };
     const Time waits = downgrades();
@@ -30,8 +34,10 @@ void AtomicOperations::operate(Thread& thread, const WordOperation& operation, P
   };
   thread.uncontended.spend(cluster_.costs.atomic_own());
   // Its instruction traps, wherever the page is.
-  cluster_.clock.at(since + cluster_.costs.atomic_own(), [this, &thread, home, decide, finish] {
-    if (cluster_.owner_of(thread.id(), home) == Owner::remote) return ask(thread, home, decide, finish);
+  cluster_.clock.at(since + cluster_.costs.atomic_own(), [this, &thread, home, decide, finish, operation] {
+    if (cluster_.owner_of(thread.id(), home) != Owner::remote) return decide(finish);
+    if (!cluster_.rights->operates_in_copy(operation.page, home, thread.id())) return ask(thread, home, decide, finish);
+    cluster_.rights->note_change_in_copy(thread.node(), operation);
     decide(finish);
   });
 }
@@ -64,7 +70,8 @@ void AtomicOperations::operate_in_order(Thread& thread, const WordOperation& ope
                                                                                             Then then) {
     const Downgrades downgrades = [this, &thread, operation, home] {
       // A recorded order already says what each node drops.
-      return cluster_.order ? Time{} : cluster_.rights->operate(operation.page, home, thread.id());
+      if (cluster_.order || cluster_.rights->operates_in_copy(operation.page, home, thread.id())) return Time{};
+      return cluster_.rights->operate(operation.page, home, thread.id());
     };
     operate(thread, operation, home, on_refusal, downgrades, std::move(then));
   };

@@ -80,9 +80,29 @@ Time PageRights::operate(PageId page, ProcessId home, ProcessId by) {
   if (taken == Taken::nothing && is_on()) note_diff(page);
   if (taken != Taken::from_all) return {};
   Shared& shared = list(page, home);
-  const Time downgrades = take_from(page, shared, shared.sharing.all_losses());
+  const std::optional<NodeId> keeps =
+      keeps_copy_at_operation(page) ? std::optional(cluster_.layout.node_of(by)) : std::nullopt;
+  const Time downgrades =
+      take_from(page, shared, shared.sharing.losses_to_operation(cluster_.layout.node_of(home), keeps));
   shared.sharing.note_change();
   return downgrades;
+}
+
+bool PageRights::operates_in_copy(PageId page, ProcessId home, ProcessId by) const {
+  if (cluster_.order || cluster_.owner_of(by, home) != Owner::remote || !keeps_copy_at_operation(page)) return false;
+  return cluster_.pages(cluster_.layout.node_of(by)).node_permission(page, Owner::remote) == Permission::read_write;
+}
+
+bool PageRights::keeps_copy_at_operation(PageId page) const {
+  return sdsm::keeps_copy_at_operation(is_on(), cluster_.layout.threads_per_node, is_of_stack(page));
+}
+
+/// A word counts once until the page goes home.
+void PageRights::note_change_in_copy(NodeId node, const WordOperation& operation) {
+  const auto listed = pages_.find(operation.page);
+  if (listed == pages_.end() || !listed->second.changed_in_copy.insert(operation.byte).second) return;
+  const Change change{operation.words, static_cast<std::uint16_t>(operation.words > 0 ? 1 : 0)};
+  cluster_.pages(node).changed(operation.page, Owner::remote, change, cluster_.page_words);
 }
 
 /// Asks all of them at once.
@@ -91,6 +111,7 @@ Time PageRights::take_from(PageId page, Shared& shared, const std::vector<PageSh
   for (const PageSharing::Loss& loss : losses) {
     longest = std::max(longest, downgrade(page, shared, loss));
     shared.sharing.lose(loss);
+    shared.changed_in_copy.clear();
   }
   return longest;
 }

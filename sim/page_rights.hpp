@@ -11,6 +11,7 @@
 #include <set>
 #include <vector>
 
+#include "models/compared_words.hpp"
 #include "models/ids.hpp"
 #include "models/scash/node_pages.hpp"
 #include "models/since_barrier.hpp"
@@ -51,6 +52,11 @@ class PageRights {
   /// The home does an operation that orders memory, for process `by`. Returns the time until others have relinquished
   /// the page.
   Time operate(PageId page, ProcessId home, ProcessId by);
+  /// Whether the node that asks for an operation keeps its copy, unless the home takes it for another's.
+  bool keeps_copy_at_operation(PageId page) const;
+  /// Whether the process's node does the operation in its copy, as no other node can use the page meanwhile.
+  bool operates_in_copy(PageId page, ProcessId home, ProcessId by) const;
+  void note_change_in_copy(NodeId node, const WordOperation& operation);
   void note_diff(PageId page) {
     if (is_noted_) changes_.diff(page, is_of_stack(page));
   }
@@ -72,6 +78,8 @@ class PageRights {
   struct Shared {
     ProcessId home{};
     PageSharing sharing;
+    std::set<std::uint64_t>
+        changed_in_copy{};  ///< bytes of the region at which operations changed words, by its writer
   };
   Shared& list(PageId page, ProcessId home);
   Time take_from(PageId page, Shared& shared, const std::vector<PageSharing::Loss>& losses);

@@ -260,9 +260,9 @@ void Player::operate(PageId page, const trace::Event& event) {
     memory_->release(atomic_lock);
     return;
   }
-  WordOperation operation{.page = page, .byte = event.value, .changes = words > 0};
+  WordOperation operation{.page = page, .byte = event.value, .words = words};
   // The program does not repeat an operation that failed in the trace, so neither do we.
-  operation.compares = operation.changes && (event.detail & trace::compares_found) != 0 && !cluster_.order;
+  operation.compares = words > 0 && (event.detail & trace::compares_found) != 0 && !cluster_.order;
   operation.found = operate_at_home(operation, home);
   const Uncontended once = thread_.uncontended;
   while (operation.found) {

@@ -14,6 +14,7 @@
 #include "native/dsm/lock_names.hpp"
 #include "native/dsm/node.hpp"
 #include "native/dsm/opened_pages.hpp"
+#include "native/dsm/regions.hpp"
 #include "native/dsm/request_handlers.hpp"
 #include "native/dsm/stop_the_world.hpp"
 #include "native/dsm/synchronisation.hpp"
@@ -41,6 +42,14 @@ program::AtomicOutcome operate_at_home(const Place& place, std::uintptr_t addres
   void* const memory = find_range(address)->view_of(address);
   const bool is_single_writer = are_all_in_single_writer_mode();
   if (place.owner != Owner::remote && self.layout.nodes == 1) return program::operate(operation, memory);
+  const bool is_on_stack = trace::is_open_at_home(region(index_of(place.id.region)).kind);
+  const bool keeps_copy = place.owner == Owner::remote &&
+                          keeps_copy_at_operation(is_single_writer, self.layout.threads_per_node, is_on_stack);
+  if (keeps_copy) {
+    const NodeGuard no_other_node_gets_the_page;
+    if (node().pages.node_permission(place.id, Owner::remote) == Permission::read_write)
+      return program::operate(operation, memory);
+  }
   if (place.owner == Owner::home) {
     const Held nothing_else_is_handled(handling);
     if (may_operate_now(place.address, is_single_writer)) return program::operate(operation, memory);
@@ -57,6 +66,11 @@ program::AtomicOutcome operate_at_home(const Place& place, std::uintptr_t addres
     ask(place.home, question, &asked_for, &outcome);
   } else {
     number = ask_soon(place.home, question, &asked_for, &outcome, sizeof outcome).address;
+    if (keeps_copy) {
+      const NodeGuard guard;
+      if (node().pages.node_permission(place.id, Owner::remote) != Permission::unmapped)
+        std::memcpy(memory, &outcome.now, operation.bytes);
+    }
   }
   spend(Spent::lock, begun);
   return outcome;

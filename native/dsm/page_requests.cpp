@@ -257,7 +257,7 @@ void operate_for(ProcessId from, const Head& head, const std::byte* payload) {
   const std::uint64_t page = head.address;
   void* const memory = asked_view_of(from, page + asked_for.offset, operation.bytes);
   const auto operate = [=]() REQUIRES(handling) { operate_now(from, page, memory, asked_for.operation); };
-  operate_for_others(page, operate);
+  operate_when_taken(from, page, head.value != 0, operate);
 }
 
 }  // namespace sdsm::dsm

@@ -98,7 +98,9 @@ void change_alone(std::uint64_t page, std::function<void()> change) REQUIRES(han
 /// Whether the process's node alone has the page.
 bool may_change_now(ProcessId from, std::uint64_t page) REQUIRES(handling);
 /// Does an atomic operation as soon as the nodes from which it takes the page (models/page_sharing.hpp) have lost it.
-void operate_for_others(std::uint64_t page, std::function<void()> operate) REQUIRES(handling);
+/// `is_single_writer`: the process that asks for it is in single-writer mode.
+void operate_when_taken(ProcessId by, std::uint64_t page, bool is_single_writer, std::function<void()> operate)
+    REQUIRES(handling);
 /// Whether this process's thread may do an atomic operation at once. If so, later touches of the page notice it.
 bool may_operate_now(std::uint64_t page, bool is_single_writer) REQUIRES(handling);
 /// Notes that a diff changes the page. In single-writer mode its next reader may know what else the sender stored.

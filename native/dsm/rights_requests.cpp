@@ -1,6 +1,7 @@
 #include <cstring>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -25,7 +26,8 @@ struct Request {
   Head head;
   std::function<void()> change;  ///< of the home's memory, which the home's node needs the page alone for
   std::vector<HeldCopy> held;
-  bool is_seen_by_home = false;  ///< the change: the home's own threads, too, ask for the page again
+  bool is_operation = false;         ///< the change: the home's own threads, too, ask for the page again
+  std::optional<NodeId> keeps = {};  ///< at an operation: the node that keeps its copy
 
   NodeId node() const { return change ? own_node() : self.layout.node_of(from); }
   Right right() const { return change ? Right::write : PageWish{head.value}.right(); }
@@ -52,11 +54,12 @@ std::uint64_t& granted_to(ProcessId process) REQUIRES(handling) {
 }
 
 std::vector<PageSharing::Loss> losses(const SharedPage& page, const Request& request) {
-  return request.is_seen_by_home ? page.sharing.all_losses() : page.sharing.losses(request.node(), request.right());
+  return request.is_operation ? page.sharing.losses_to_operation(own_node(), request.keeps)
+                              : page.sharing.losses(request.node(), request.right());
 }
 
 void grant(SharedPage& page, const Request& request, bool is_changed) REQUIRES(handling) {
-  if (!request.is_seen_by_home) page.sharing.grant(request.node(), request.right());
+  if (!request.is_operation) page.sharing.grant(request.node(), request.right());
   if (request.change) {
     page.sharing.note_change();
     return request.change();
@@ -95,7 +98,7 @@ void request_downgrades(std::uint64_t address, SharedPage& page) REQUIRES(handli
 void change_ahead(SharedPage& page) REQUIRES(handling) {
   for (std::size_t i = 0; i < page.waiting.size();) {
     const Request& request = page.waiting[i];
-    if (!request.change || request.is_seen_by_home || !losses(page, request).empty()) {
+    if (!request.change || request.is_operation || !losses(page, request).empty()) {
       ++i;
       continue;
     }
@@ -177,14 +180,20 @@ bool may_change_now(ProcessId from, std::uint64_t page) {
   return !is_in_single_writer_mode() && sharing.losses(own_node(), Right::write).empty();
 }
 
-void operate_for_others(std::uint64_t page, std::function<void()> operate) {
+void operate_when_taken(ProcessId by, std::uint64_t page, bool is_single_writer, std::function<void()> operate) {
   const Taken taken = taken_by({.orders_memory = self.atomics != Atomics::relaxed, .is_on_stack = is_own_memory(page)});
   if (taken == Taken::mark || taken == Taken::from_all) node().shares_pages = true;
   switch (taken) {
     case Taken::nothing: return operate();
     case Taken::mark: rights_handler.changes.operate_on_stack(page); return change_own_memory(std::move(operate));
     case Taken::from_others: return change_alone(page, std::move(operate));
-    case Taken::from_all: return queue(page, {self.process, {}, std::move(operate), {}, true});
+    case Taken::from_all: {
+      Request request{self.process, {}, std::move(operate), {}, true};
+      if (keeps_copy_at_operation(is_single_writer, self.layout.threads_per_node, false)) {
+        request.keeps = self.layout.node_of(by);
+      }
+      return queue(page, std::move(request));
+    }
   }
 }
 

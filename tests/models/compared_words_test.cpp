@@ -9,10 +9,10 @@ namespace {
 constexpr PageId page{RegionId{3}, 1};
 
 WordOperation change_of(std::uint64_t byte, PageId of = page) {
-  return {.page = of, .byte = byte, .changes = true};
+  return {.page = of, .byte = byte, .words = 1};
 }
 WordOperation comparison(std::uint64_t byte, Moment found, PageId of = page) {
-  return {.page = of, .byte = byte, .changes = true, .compares = true, .found = found};
+  return {.page = of, .byte = byte, .words = 1, .compares = true, .found = found};
 }
 
 }  // namespace

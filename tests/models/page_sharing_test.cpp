@@ -141,15 +141,38 @@ TEST_CASE("the world stops only for partly visible changes of stacks") {
 
 TEST_CASE("an announced change invalidates all copies first") {
   PageSharing page(NodeId{0});
-  REQUIRE(page.all_losses().size() == 1);
+  REQUIRE(page.losses_to_operation(NodeId{0}, {}).size() == 1);
   page.lose({NodeId{0}, Right::read});
   page.grant(NodeId{2}, Right::read);
-  for (const PageSharing::Loss& loss : page.all_losses()) {
+  for (const PageSharing::Loss& loss : page.losses_to_operation(NodeId{0}, {})) {
     CHECK(loss.kept == Right::none);
     page.lose(loss);
   }
-  CHECK(page.all_losses().empty());
+  CHECK(page.losses_to_operation(NodeId{0}, {}).empty());
   CHECK(page.right_of(NodeId{0}) == Right::none);
+}
+
+TEST_CASE("which copies does an atomic operation leave?") {
+  const NodeId home{0}, reader{1}, writer{2};
+  const auto kept_by = [&](const PageSharing& page, NodeId by) {
+    PageSharing after = page;
+    for (const PageSharing::Loss& loss : page.losses_to_operation(home, by)) after.lose(loss);
+    return std::array{after.right_of(home), after.right_of(reader), after.right_of(writer)};
+  };
+  using enum Right;
+  PageSharing at_home(home);
+  CHECK(kept_by(at_home, home) == std::array{write, none, none});
+  CHECK(kept_by(at_home, reader) == std::array{none, none, none});
+  PageSharing read_by_two(home);
+  read_by_two.lose({home, read});
+  read_by_two.grant(reader, read);
+  CHECK(kept_by(read_by_two, home) == std::array{read, none, none});
+  CHECK(kept_by(read_by_two, reader) == std::array{none, read, none});
+  CHECK(kept_by(read_by_two, writer) == std::array{none, none, none});
+  PageSharing written(home);
+  written.lose({home, none});
+  written.grant(writer, write);
+  CHECK(kept_by(written, writer) == std::array{none, none, read});
 }
 
 TEST_CASE("requests need a sharers' list in single-writer mode, stacks never") {

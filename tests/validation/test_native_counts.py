@@ -146,9 +146,10 @@ def test_atomic_operations(name, atomics, threads):
 @pytest.mark.parametrize(("atomics", "threads"), thinned(3, ATOMICS, (2, 3, 4)))
 def test_atomic_functions_of_shared_pointers(atomics, threads):
     """Each is a lock, beside the atomic operations that count owners. Single-writer mode, behind those, decides by timing
-    what is fetched: a run fetched up to a page less for each thread than its simulation."""
+    what is fetched: a run fetched up to a page less for each thread than its simulation. A count that is as before when
+    its page goes home is no change in a run."""
     run, simulation = both(threads, ASKED / "pointers", options=("--atomics", atomics))
-    fetches = ("faults", "messages", "messages_by_kind", "bytes", "served") if atomics == "home" else ()
+    fetches = ("faults", "messages", "messages_by_kind", "diff_bytes", "bytes", "served") if atomics == "home" else ()
     assert counts(run, fetches) == counts(simulation, fetches)
     calls = 5 * 4 * 2
     assert [thread["locks"] for thread in run["threads"]] == threads * [2 * calls if atomics == "lock" else calls]
@@ -179,6 +180,21 @@ def test_a_thread_keeps_its_pages_after_meeting_until_another_wants_them(name, a
         assert of_nodes(run["whole_run"], per_node) == of_nodes(simulation["whole_run"], per_node)
     if atomics == "home" and name == "failing_compares":
         assert run["threads"][1]["diffs"] == 2  # one in each of two rounds of 100
+
+
+@pytest.mark.parametrize("threads", [2, 4])
+def test_operations_on_a_page_that_nobody_else_uses_send_next_to_nothing(threads):
+    """When single-writer mode begins, each thread may lose its page once; then the page stays with it."""
+    for result in both(threads, COUNTED, "operations_on_own_pages", options=("--atomics", "home")):
+        assert max(thread["messages"] for thread in result["threads"]) <= 24
+        assert total(result, "atomics") == 2000 * threads
+
+
+def test_scattered_updates_by_atomic_operations_take_at_most_three_messages_each():
+    """Beside each, the thread reads eight pages that the others update. The thread keeps the page that it has updated."""
+    run, simulation = both(4, COUNTED, "scattered_updates", options=("--atomics", "home"))
+    assert total(run, "atomics") == total(simulation, "atomics") == 4 * 500
+    assert total(simulation, "messages") <= 3 * total(simulation, "atomics")
 
 
 #: In these, words change beside a team of one thread, and change back.

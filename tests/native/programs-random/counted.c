@@ -342,6 +342,38 @@ static void compares_beside_stores(void) {
   compares(0, 100, 0);
 }
 
+/* Each operates and stores again and again in a page that nobody else uses, and whose home is another process. */
+static void operations_on_own_pages(void) {
+#pragma omp parallel
+  {
+    int* const own = page(omp_get_thread_num() + 1);
+    for (int i = 0; i < 1000; ++i) {
+      __atomic_fetch_add(&own[0], 1, __ATOMIC_SEQ_CST);
+      own[500] += i;
+      int found = own[0];
+      __atomic_compare_exchange_n(&own[0], &found, found + 1, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    }
+    if (own[0] != 2000 || own[500] != 499500) exit(1);
+  }
+}
+
+/* Threads add to shared elements, as the assembly of finite elements does. */
+static void scattered_updates(void) {
+  const int all = pages * page_ints;
+#pragma omp parallel
+  {
+    unsigned random = 17 * omp_get_thread_num() + 1;
+    volatile int read;
+    for (int i = 0; i < 500; ++i) {
+      random = random * 1103515245U + 12345U;
+      const int element = (int)(random >> 8) % all;
+      __atomic_fetch_add(&array[element], 1, __ATOMIC_RELAXED);
+      for (int j = 0; j < 8; ++j) read = array[(element + j * page_ints) % all];
+    }
+    (void)read;
+  }
+}
+
 /* A fence sends home what was changed. */
 static void fences(void) {
 #pragma omp parallel
@@ -709,6 +741,8 @@ static const struct {
     {"compares_that_succeed_at_last", compares_that_succeed_at_last},
     {"compares_with_what_is_there", compares_with_what_is_there},
     {"compares_beside_stores", compares_beside_stores},
+    {"operations_on_own_pages", operations_on_own_pages},
+    {"scattered_updates", scattered_updates},
     {"fences", fences},
     {"whole_objects", whole_objects},
     {"semaphores", semaphores},
