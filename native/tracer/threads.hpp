@@ -58,8 +58,8 @@ struct Stack {
 /// The instruction of a waiting loop that the thread last came by (wait_loops.hpp).
 struct FlagWait {
   std::uintptr_t place = 0;
-  std::uint64_t state = 0;     ///< of registers and stack
   std::uint64_t interval = 0;  ///< that it was in
+  std::uint64_t state = 0;     ///< of registers and stack
   program::Poll poll{};        ///< how the place polls, if it does
   std::uint64_t value = 0;     ///< that it saw
   unsigned times = 0;          ///< that it saw this value, in a row
@@ -79,9 +79,10 @@ struct Steps {
   std::uint64_t state = 0;   ///< at `begin`
   std::uintptr_t stack = 0;  ///< there
   unsigned count = 0;
-  unsigned turns = 0;   ///< back to `begin`, in the same state
-  unsigned others = 0;  ///< back to `begin`, in other states
-  unsigned pauses = 0;  ///< of all, those that are `pause`
+  unsigned turns = 0;    ///< back to `begin`, in the same state
+  unsigned others = 0;   ///< back to `begin`, in other states
+  unsigned pauses = 0;   ///< of all, those that are `pause`
+  unsigned outside = 0;  ///< single-stepped instructions of libraries, which count apart
 };
 
 /// Lets others go on in the midst of an interval now and then, in case the thread waits for what they do.

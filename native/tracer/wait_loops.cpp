@@ -292,11 +292,13 @@ void come_by(VirtualThread& self, Place& place, ucontext_t& machine) REQUIRES(tu
   }
   const std::uint64_t state = state_of(self, machine);
   FlagWait& wait = self.flag_wait;
-  if (wait.place == place.address && wait.state == state) {
+  // A thread that has done something in its turn, an atomic operation, say, does not wait.
+  if (wait.place == place.address && wait.state == state && wait.interval == self.intervals) {
     wait_at(self, place);
     self.stopwatch.pause();
+    wait.interval = self.intervals;
   } else {
-    wait = {.place = place.address, .state = state, .own_ns = self.stopwatch.elapsed_ns()};
+    wait = {.place = place.address, .interval = self.intervals, .state = state, .own_ns = self.stopwatch.elapsed_ns()};
   }
   pass(self, place, machine);
   self.stopwatch.resume();
@@ -350,28 +352,39 @@ bool is_pause(const std::uint8_t* code) {
   return code[0] == 0xf3 && code[1] == 0x90;
 }
 
+/// Whether the thread has left what can be followed. A function that the loop calls in each turn is stepped through.
+bool is_lost(const VirtualThread& self, bool is_outside) REQUIRES(turn) {
+  const Steps& steps = self.steps;
+  constexpr unsigned most_outside = 4;  // times as many steps
+  return self.intervals != steps.interval ||
+         (is_outside && (watched.is_inside || steps.outside > most_outside * steps.most));
+}
+
 void follow_step(VirtualThread& self, ucontext_t& machine) REQUIRES(turn) {
   Steps& steps = self.steps;
   const auto here = static_cast<std::uintptr_t>(machine.uc_mcontext.gregs[REG_RIP]);
+  const bool is_outside = !program_image.program.code.holds(here);
+  steps.outside += is_outside ? 1 : 0;
+  const auto end = [&] {
+    machine.uc_mcontext.gregs[REG_EFL] &= ~program::single_step;
+    steps.purpose = Steps::Purpose::none;
+  };
+  if (is_lost(self, is_outside)) return end();
+  if (is_outside) return;
   if (static_cast<std::uintptr_t>(machine.uc_mcontext.gregs[REG_RSP]) > steps.stack) {
     // Back in a function that calls what ran before: a turn may come by there often, in the outermost one once.
     begin_turn_here(self, machine);
   } else if (here == steps.begin) {
     ++(state_of(self, machine) == steps.state ? steps.turns : steps.others);
   }
-  const bool is_lost = self.intervals != steps.interval || !program_image.program.code.holds(here);
-  if (!is_lost) {
-    seen_polls.add(self, machine);
-    steps.pauses += is_pause(reinterpret_cast<const std::uint8_t*>(here)) ? 1 : 0;
-  }
-  if (!is_lost && steps.turns < turns_without_change && ++steps.count < steps.most) return;
-  machine.uc_mcontext.gregs[REG_EFL] &= ~program::single_step;
-  steps.purpose = Steps::Purpose::none;
-  if (is_lost) return;
+  seen_polls.add(self, machine);
+  steps.pauses += is_pause(reinterpret_cast<const std::uint8_t*>(here)) ? 1 : 0;
+  if (steps.turns < turns_without_change && ++steps.count < steps.most) return;
+  end();
   self.stopwatch.rewind(steps.own_ns);
   // No thread comes twice without a change to an instruction of an inner loop, as of a long pause.
   if (steps.turns < turns_without_change || steps.others >= steps.turns) return let_others_change(self);
-  self.flag_wait = {.place = here, .state = steps.state, .own_ns = steps.own_ns};
+  self.flag_wait = {.place = here, .interval = self.intervals, .state = steps.state, .own_ns = steps.own_ns};
   Place* place = learn(here, false);
   if (place == nullptr) return;
   log_loop(self, *place);
@@ -382,8 +395,7 @@ void follow_step(VirtualThread& self, ucontext_t& machine) REQUIRES(turn) {
 
 void find_wait_loop(VirtualThread& self, ucontext_t& machine, unsigned patience) {
   const auto here = static_cast<std::uintptr_t>(machine.uc_mcontext.gregs[REG_RIP]);
-  if (!program_image.program.code.holds(here) || *reinterpret_cast<const std::uint8_t*>(here) == program::trap_code)
-    return;
+  if (*reinterpret_cast<const std::uint8_t*>(here) == program::trap_code) return;
   self.stopwatch.pause();
   const std::uint64_t so_far = self.stopwatch.elapsed_ns();
   BlindWait& blind = self.blind_wait;

@@ -30,7 +30,7 @@ def count_of_waits(folder: Path) -> int:
 
 
 WAYS = {
-    "blind_waits": ("0 older, 0 late\n", ("calls", "deadline", "deadline-by-calls", "histogram", "turns", "sleeps", "pauses")),
+    "blind_waits": ("0 older, 0 late\n", ("calls", "run-time", "deadline", "deadline-by-calls", "histogram", "turns", "sleeps", "pauses")),
     "counts_turns": ("0 older\n", ("plainly", "backing-off", "in-memory", "starting-anew")),
 }
 
@@ -41,6 +41,11 @@ WAYS = {
 def test_a_wait_that_its_code_does_not_show_ends_in_time(tmp_path, wait, level):
     program, way = wait
     assert trace(tmp_path, 3, f"{program}_{level}", way) == WAYS[program][0]
+
+
+@pytest.mark.parametrize("level", ["O0", "O2"])
+def test_a_thread_works_in_the_loop_in_which_others_wait_by_calls(tmp_path, level):
+    assert trace(tmp_path, 3, f"blind_waits_{level}", "one-loop") == "10 turns\n"
 
 
 @pytest.mark.parametrize("level", ["O0", "O2"])

@@ -1,8 +1,8 @@
-/* Usage: blind_waits calls|deadline|deadline-by-calls|histogram|turns|sleeps|pauses|double|float|long-double|
- * integer|twelfth. Threads wait for a plain store in loops that neither the code nor the registers show: they call
- * a function for each poll, read a clock, count in an array, stop after so many turns, sleep, back off by more
- * and more pauses. They have an older copy of the flag's page and of what it hands on. Prints "0 older, 0 late" and
- * ends with status 0, or how many, and 1. */
+/* Usage: blind_waits calls|run-time|deadline|deadline-by-calls|histogram|turns|sleeps|pauses|double|float|long-double|
+ * integer|twelfth|one-loop. Threads wait for a plain store in loops that neither the code nor the registers show: they
+ * call a function for each poll, read a clock, count in an array, stop after so many turns, sleep, back off by more and
+ * more pauses. They have an older copy of the flag's page and of what it hands on. Prints "0 older, 0 late" and ends
+ * with status 0, or how many, and 1. */
 #define _POSIX_C_SOURCE 200809L
 #include <omp.h>
 #include <stdio.h>
@@ -46,6 +46,25 @@ static int pause_by_chance(unsigned* seed) {
   return 1;
 }
 
+/* All threads are in the same loop. Thread 0 counts down what the others wait for, by an operation each turn. */
+static int count_down_in_one_loop(void) {
+  const int team = omp_get_max_threads() + 1; /* more than the run has by default */
+  int left = 10, turns = 0;
+#pragma omp parallel num_threads(team)
+  for (;;) {
+    int now;
+#pragma omp atomic read
+    now = left;
+    if (now <= 0) break;
+    if (omp_get_thread_num() == 0) {
+      ++turns;
+#pragma omp atomic
+      --left;
+    }
+  }
+  return turns;
+}
+
 /* Whether it stopped waiting. */
 static int wait_for(int round, const char* how, long* counts) {
   const struct timespec shortly = {0, 1000000};
@@ -54,6 +73,8 @@ static int wait_for(int round, const char* how, long* counts) {
   long turn = 0;
   if (strcmp(how, "calls") == 0) {
     while (!is_at(&flag[0], round)) turn = turn * 3 + 1;
+  } else if (strcmp(how, "run-time") == 0) {
+    while (load(&flag[0]) != round && omp_get_thread_num() != 0) continue;
   } else if (strcmp(how, "deadline") == 0) {
     while (load(&flag[0]) != round)
       if (is_over(begun)) return 1;
@@ -87,6 +108,10 @@ static int wait_for(int round, const char* how, long* counts) {
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
   int older = 0, late = 0;
+  if (strcmp(argv[1], "one-loop") == 0) {
+    printf("%d turns\n", count_down_in_one_loop());
+    return 0;
+  }
   *long_double_flag = 1;
 #pragma omp parallel reduction(+ : older, late)
   for (int round = 1; round <= rounds; ++round) {
