@@ -116,6 +116,12 @@ int trace(Arguments arguments) {
            "COMMAND");
   add_name(app, "--readings", request.readings,
            "let the program's clock show what `sdsm simulate --readings` wrote, instead of the tracer's time");
+  app.add_option("--clock-speed", request.clock_speed,
+                 "let the program's clock go N times as fast, so that a loop that repeats work until a time has passed "
+                 "makes fewer turns. Computing times stay; times that the program prints are N times too long")
+      .check(whole_number(1, 1'000'000))
+      .capture_default_str()
+      .type_name("N");
   app.add_option("--date", request.date,
                  "what the program's calendar clocks show when it begins, in seconds since 1970 (default: now): a "
                  "program that takes its seeds from them does the same again")

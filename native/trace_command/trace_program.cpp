@@ -101,6 +101,7 @@ class Run {
         request.runtime.empty() ? runtime_library("libsdsm-trace.so", "sdsm-trace-runtime") : request.runtime;
     program_.threads = request.threads;
     program_.has_sites = request.has_sites;
+    program_.clock_speed = request.clock_speed;
     using std::chrono::system_clock;
     program_.date =
         request.date != 0 ? request.date : static_cast<std::uint64_t>(system_clock::to_time_t(system_clock::now()));
@@ -286,6 +287,22 @@ class Run {
     if (request_.after_pass) request_.after_pass(number);
   }
 
+  /// A loop that repeats work until a time has passed makes an event of each turn's parts, and each takes microseconds
+  /// here. A program that reads its clock so often spends most of the first pass so.
+  void advise_on_clock(std::uint64_t ended, double seconds) {
+    constexpr double long_s = 5;
+    constexpr std::uint64_t many = 10'000, events_a_reading = 100;
+    const std::uint64_t readings = structure_.count_of(trace::EventKind::clock);
+    if (has_advised_ || request_.is_quiet || seconds < long_s || readings < many || readings * events_a_reading < ended)
+      return;
+    has_advised_ = true;
+    commands::say(fmt::format(
+        "note: {} has read its clock {} times so far and worked in between, as benchmarks do that repeat work "
+        "until a time has passed; tracing takes longer than the work. Ask it for less time or fewer "
+        "repetitions, or give --clock-speed 100: its clock then goes 100 times as fast",
+        request_.program.front(), readings));
+  }
+
   /// The first pass can show only how far it is; the others also show the total of events and the first pass's time.
   void show(const std::string& step, std::uint64_t ended, std::chrono::steady_clock::time_point start) {
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
@@ -295,6 +312,7 @@ class Run {
                                    100.0 * static_cast<double>(ended) / static_cast<double>(events_), events_);
     const std::string known = events_ == 0 ? "" : fmt::format("; the first pass took {:.0f} s", first_s_);
     progress_.show(fmt::format("{}: {}, {:.0f} s{}", step, done, time.count(), known));
+    if (events_ == 0) advise_on_clock(ended, time.count());
   }
 
   void check_end(const Pass& pass, unsigned number, const ProcessEnd& end, bool is_whole) const {
@@ -332,6 +350,7 @@ class Run {
   std::optional<WordsPass> words_;
   std::uint64_t events_ = 0;  ///< of the first pass, once it is through
   double first_s_ = 0;        ///< how long it took
+  bool has_advised_ = false;
   std::uint64_t speed_before_ = 0;
   int status_ = 0;
 };

@@ -21,6 +21,7 @@ struct TraceRequest {
   bool is_quiet = false;
   /// What the program's clock shows (workloads/trace/readings.hpp); empty: the tracer's time.
   std::string readings{};
+  std::uint64_t clock_speed = 1;  ///< how many times as fast as computing the program's clock goes
   /// What calendars show at the program's begin, in seconds since 1970; 0: what they show now.
   std::uint64_t date = 0;
   /// A shell command that runs before each pass, such as one that removes what the program wrote; empty: none.

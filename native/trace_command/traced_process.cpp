@@ -23,6 +23,7 @@ TracedProcess::TracedProcess(const TracedProgram& program, tracer::Mode mode, in
   environment.set(tracer::variable::schedule, std::to_string(schedule_descriptor));
   environment.set(tracer::variable::mode, std::string(1, static_cast<char>(mode)));
   environment.set(tracer::variable::date, std::to_string(program.date));
+  environment.set(tracer::variable::clock_speed, std::to_string(program.clock_speed));
   if (program.readings >= 0) environment.set(tracer::variable::readings, std::to_string(readings_descriptor));
   if (!program.words.empty()) environment.set(tracer::variable::words, program.words);
   if (program.has_sites) environment.set(tracer::variable::sites, "1");

@@ -40,11 +40,12 @@ void read_options() {
   options.schedule = read_descriptor(variable::schedule);
   options.readings = read_descriptor(variable::readings);
   if (const char* date = std::getenv(variable::date)) options.date = std::strtoull(date, nullptr, 10);
+  if (const char* speed = std::getenv(variable::clock_speed)) options.clock_speed = std::strtoull(speed, nullptr, 10);
   if (const char* mode = std::getenv(variable::mode)) options.mode = static_cast<Mode>(mode[0]);
   options.has_sites = std::getenv(variable::sites) != nullptr;
   if (const char* words = std::getenv(variable::words)) choose_watched(words);
   for (const char* name : {variable::threads, variable::stream, variable::schedule, variable::readings, variable::date,
-                           variable::mode, variable::sites, variable::words}) {
+                           variable::clock_speed, variable::mode, variable::sites, variable::words}) {
     unsetenv(name);
   }
   program::leave_preload();

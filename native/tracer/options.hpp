@@ -13,11 +13,12 @@ struct Options {
       1;  ///< of a team, if the program does not say; also the processes over which pages are placed
   std::uint32_t thread_limit = 1;  ///< of a team, whatever the program says
   Mode mode = Mode::record;
-  bool has_sites = false;  ///< touches come with their instructions
-  int stream = -1;         ///< -1: no command; the program runs on virtual threads, and nothing is recorded
-  int schedule = -1;       ///< file of ScheduleEntry
-  int readings = -1;       ///< file of predicted readings of the clock, if there is one
-  std::uint64_t date = 0;  ///< what calendars show at the program's begin, in seconds since 1970
+  bool has_sites = false;         ///< touches come with their instructions
+  int stream = -1;                ///< -1: no command; the program runs on virtual threads, and nothing is recorded
+  int schedule = -1;              ///< file of ScheduleEntry
+  int readings = -1;              ///< file of predicted readings of the clock, if there is one
+  std::uint64_t clock_speed = 1;  ///< of the program's clock, in virtual clocks' time
+  std::uint64_t date = 0;         ///< what calendars show at the program's begin, in seconds since 1970
 };
 inline constinit Options options GUARDED_BY(turn);
 

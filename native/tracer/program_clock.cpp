@@ -21,6 +21,11 @@ constexpr std::uint64_t reading_takes_ns = 25;
 constexpr std::uint64_t next_to_nothing_ns = 1000;
 constexpr unsigned part_of_wait = 128;
 
+/// What the program's clock has gone, when a virtual clock has gone so far.
+std::uint64_t shown(std::uint64_t virtual_ns) REQUIRES(turn) {
+  return virtual_ns * options.clock_speed;
+}
+
 /// Before main begins, and behind the trace's end.
 struct OutsideClock {
   std::uint64_t shown_ns = 0;
@@ -58,7 +63,7 @@ bool does_little_else(const VirtualThread& self) {
 std::uint64_t next_reading(VirtualThread& self) {
   Readings& own = self.readings;
   self.clock_ns += reading_takes_ns;
-  std::uint64_t reading = self.clock_ns + own.ahead_ns;
+  std::uint64_t reading = shown(self.clock_ns) + own.ahead_ns;
   if (predicted != nullptr && self.number < predicted[0]) {
     const std::uint64_t* const next = predicted + predicted[1 + self.number] + own.count;
     // Traces, and so predictions, know nothing of sleep.
@@ -75,12 +80,12 @@ std::uint64_t next_reading(VirtualThread& self) {
 
 std::uint64_t next_poll(VirtualThread& self) {
   Readings& own = self.readings;
-  const auto shown = static_cast<double>(own.last_ns - own.row_began_ns);
+  const auto since_row_began = static_cast<double>(own.last_ns - own.row_began_ns);
   if (own.row.length == program::ClockRow::most_events + 1) {
-    own.pace = shown / static_cast<double>(self.clock_ns - own.row_began_clock_ns);
+    own.pace = since_row_began / static_cast<double>(self.clock_ns - own.row_began_clock_ns);
   }
   std::uint64_t waited = 0;
-  if (does_little_else(self)) waited = static_cast<std::uint64_t>(shown / part_of_wait);
+  if (does_little_else(self)) waited = static_cast<std::uint64_t>(since_row_began / part_of_wait);
   own.slept_ns += waited;
   self.clock_ns += waited;
   const double computed = static_cast<double>(own.computed_since_ns + reading_takes_ns) * own.pace;
@@ -91,7 +96,7 @@ void set_clock(VirtualThread& self, std::uint64_t reading_ns, bool is_event) {
   Readings& own = self.readings;
   own.count += is_event;
   own.last_ns = reading_ns;
-  own.ahead_ns = reading_ns - self.clock_ns;
+  own.ahead_ns = reading_ns - shown(self.clock_ns);
 }
 
 std::uint64_t clock_between_readings() {
@@ -99,8 +104,8 @@ std::uint64_t clock_between_readings() {
   if (outside.real_ns != 0) return outside.shown_ns + (program::read_ns(CLOCK_MONOTONIC) - outside.real_ns);
   const VirtualThread& self = running_thread();
   const std::uint64_t so_far = self.is_in_interval ? self.stopwatch.elapsed_ns() : 0;
-  const std::uint64_t shown = self.clock_ns + so_far + self.readings.ahead_ns;
-  return shown > self.readings.last_ns ? shown : self.readings.last_ns;
+  const std::uint64_t now = shown(self.clock_ns + so_far) + self.readings.ahead_ns;
+  return now > self.readings.last_ns ? now : self.readings.last_ns;
 }
 
 void add_sleep(VirtualThread& self, std::uint64_t slept_ns) {

@@ -17,10 +17,11 @@ inline constexpr char schedule[] = "SDSM_TRACE_SCHEDULE";  ///< file descriptor 
 /// File descriptor of the clock's predicted readings: words of 64 bits. First the number of threads T, then T + 1
 /// places in the file, counted in words: thread t's readings, in nanoseconds, stand from place t to place t + 1.
 inline constexpr char readings[] = "SDSM_TRACE_READINGS";
-inline constexpr char date[] = "SDSM_TRACE_DATE";    ///< what calendars show at the begin, in seconds since 1970
-inline constexpr char mode[] = "SDSM_TRACE_MODE";    ///< a Mode's letter
-inline constexpr char words[] = "SDSM_TRACE_WORDS";  ///< pages whose words are recorded (choose_watched())
-inline constexpr char sites[] = "SDSM_TRACE_SITES";  ///< "1": each touch comes with its instruction
+inline constexpr char date[] = "SDSM_TRACE_DATE";  ///< what calendars show at the begin, in seconds since 1970
+inline constexpr char clock_speed[] = "SDSM_TRACE_CLOCK_SPEED";  ///< how many times as fast the program's clock goes
+inline constexpr char mode[] = "SDSM_TRACE_MODE";                ///< a Mode's letter
+inline constexpr char words[] = "SDSM_TRACE_WORDS";              ///< pages whose words are recorded (choose_watched())
+inline constexpr char sites[] = "SDSM_TRACE_SITES";              ///< "1": each touch comes with its instruction
 }  // namespace variable
 
 enum class Mode : char {
@@ -29,7 +30,7 @@ enum class Mode : char {
   track = 't',   ///< repeats the schedule with page tracking
 };
 
-inline constexpr std::uint32_t stream_version = 9;
+inline constexpr std::uint32_t stream_version = 10;
 inline constexpr std::uint32_t most_threads = 4096;
 
 enum class RecordKind : std::uint32_t {

@@ -212,6 +212,22 @@ def test_every_clock_shows_the_prediction_in_c_cxx_and_fortran(tmp_path, name):
     assert readings[len(clocks) // 2][1] - readings[0][1] > 3 * 661e-6
 
 
+@pytest.mark.parametrize("speed", [1, 100])
+def test_a_traced_programs_clock_goes_faster_on_request(tmp_path, speed):
+    done = sdsm("trace", "-q", "--clock-speed", speed, "-n", 2, "-o", tmp_path / "a.trace", "--", CLOCK_READER, "sleep")
+    assert speed * 1e-3 <= float(done.stdout.split()[-1]) < 100 * speed * 1e-3
+
+
+@pytest.mark.long
+def test_who_repeats_work_until_a_time_has_passed_learns_of_the_faster_clock(tmp_path):
+    command = [SDSM, "trace", "-n", "2", "-o", tmp_path / "a.trace", "--", CLOCK_READER, "repeat"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as tracing:
+        lines = iter(tracing.stderr.readline, "")
+        note = next(line for line in lines if "has read its clock" in line)
+        tracing.terminate()
+    assert "give --clock-speed 100" in note
+
+
 def test_a_seed_does_not_widen_a_region_measured_by_another_clock(tmp_path):
     trace = trace_of(tmp_path, CLOCKS_C, "once")
     assert simulate(trace, "--output", tmp_path / "out", "--json", tmp_path / "result.json").stderr == ""

@@ -1,8 +1,11 @@
 /* Prints what its clock shows: the initial thread's readings, and those of the other threads of a team. "rounds":
- * doubles its work until it takes two milliseconds, and prints how often. "chain", "row": see below. */
+ * doubles its work until it takes two milliseconds, and prints how often. "sleep": how
+ * long a millisecond of sleep takes. "repeat": for 20 s. "chain", "row": see below. */
+#define _POSIX_C_SOURCE 200809L
 #include <omp.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 static double others[8];
 
@@ -31,6 +34,18 @@ int main(int argc, char** argv) {
       taken = omp_get_wtime() - start;
     }
     printf("%d barriers\n", barriers / 2);
+  }
+  if (argc > 1 && strcmp(argv[1], "sleep") == 0) {
+    const struct timespec millisecond = {0, 1000000};
+    const double start = omp_get_wtime();
+    nanosleep(&millisecond, NULL);
+    printf("%.9f\n", omp_get_wtime() - start);
+  }
+  if (argc > 1 && strcmp(argv[1], "repeat") == 0) {
+    for (const double start = omp_get_wtime(); omp_get_wtime() - start < 20;) {
+#pragma omp parallel
+      others[omp_get_thread_num() % 8] += 1;
+    }
   }
   if (argc > 1 && strcmp(argv[1], "chain") == 0) {
     /* Each barrier only if what came before it took long. */
