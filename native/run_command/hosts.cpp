@@ -12,12 +12,16 @@
 #include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <string_view>
 #include <thread>
 
 #include "commands/child.hpp"
+#include "commands/command_line.hpp"
 #include "commands/errors.hpp"
 #include "commands/file_hash.hpp"
+#include "commands/input.hpp"
 #include "commands/interruption.hpp"
 #include "native/dsm/sockets.hpp"
 #include "native/run_command/agent_request.hpp"
@@ -65,15 +69,52 @@ std::string how_it_ended(const ProcessEnd& end) {
 
 }  // namespace
 
-Host parse_host(const std::string& text) {
+Host parse_host(const std::string& text, const std::string& where) {
   const std::size_t equals = text.find('=');
   Host host{text.substr(0, equals), equals == std::string::npos ? "" : text.substr(equals + 1)};
   if (!is_plain(host.name)) {
-    throw BadInput(
-        fmt::format("--hosts: '{}' is no name of a host. Give NAME or NAME=ADDRESS, with commas between", host.name));
+    throw BadInput(fmt::format("{}: '{}' is no name of a host. Give NAME or NAME=ADDRESS", where, host.name));
   }
-  if (equals != std::string::npos) check_address(host.address, "--hosts " + host.name);
+  if (equals != std::string::npos) check_address(host.address, where + " " + host.name);
   return host;
+}
+
+HostFile read_hostfile(const std::string& path) {
+  if (const std::string problem = input_problem(path, 1 << 20); !problem.empty()) {
+    throw BadInput(fmt::format("--hostfile {}: {}. Give a text file with a host a line", path, problem));
+  }
+  std::ifstream file(path);
+  HostFile read;
+  bool has_slots = false;
+  std::string line;
+  for (unsigned number = 1; std::getline(file, line); ++number) {
+    const std::string where = fmt::format("{}:{}", path, number);
+    std::istringstream words(line.substr(0, line.find('#')));
+    std::string host;
+    if (!(words >> host)) continue;
+    std::string slots;
+    if (const std::size_t colon = host.find(':'); colon != std::string::npos) {
+      slots = "slots=" + host.substr(colon + 1);
+      host.resize(colon);
+    }
+    for (std::string word; words >> word; slots = word) {
+      if (slots.empty() && word.starts_with("slots=")) continue;
+      throw BadInput(
+          fmt::format("{}: '{}' has no place there. Write HOST or HOST=ADDRESS, then slots=N at most", where, word));
+    }
+    read.hosts.push_back(parse_host(host, where));
+    read.slots.push_back(1);
+    if (slots.empty()) continue;
+    has_slots = true;
+    const std::string count = slots.substr(std::string_view("slots=").size());
+    if (const std::string problem = whole_number(1, dsm::most_processes)(count); !problem.empty()) {
+      throw BadInput(fmt::format("{}: slots: {}", where, problem));
+    }
+    read.slots.back() = static_cast<std::uint32_t>(std::stoul(count));
+  }
+  if (read.hosts.empty()) throw BadInput(fmt::format("{}: names no host. Write one a line", path));
+  if (!has_slots) read.slots.clear();
+  return read;
 }
 
 void check_address(const std::string& text, const std::string& option) {

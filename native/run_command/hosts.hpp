@@ -30,8 +30,16 @@ struct HostsOptions {
   std::string listen = "127.0.0.1";     ///< IPv4 address of this machine for the hosts' agents and processes
 };
 
-/// Parses "NAME" or "NAME=ADDRESS". Throws BadInput if a shell or a launcher might misread it.
-Host parse_host(const std::string& text);
+/// Parses "NAME" or "NAME=ADDRESS". Throws BadInput, which names `where`, if a shell or a launcher might misread it.
+Host parse_host(const std::string& text, const std::string& where);
+
+struct HostFile {
+  std::vector<Host> hosts;
+  std::vector<std::uint32_t> slots;  ///< of each host, 1 where its line has none; empty if no line has any
+};
+/// Reads a file as MPI's launchers do: a line "HOST", "HOST slots=N" or "HOST:N" for each host, # before comments.
+/// Throws BadInput with file and line.
+HostFile read_hostfile(const std::string& path);
 /// Throws BadInput, which names `option`, if `text` is no IPv4 address.
 void check_address(const std::string& text, const std::string& option);
 

@@ -117,8 +117,9 @@ TEST_CASE("runs on several hosts keep the program's streams and status") {
   CHECK(failed.errors == "sdsm: the program ended with status 7\n");
 }
 
-TEST_CASE("without a number of nodes each host is one") {
+TEST_CASE("without a number of nodes each host is one, with a thread for each slot of its file") {
   const TemporaryFolder files;
+  std::vector<std::string> on_hosts = ::on_hosts;
   const auto nodes_of = [&](const std::vector<std::string>& options) {
     std::vector<std::string> all{"--json", (files / "r").string(), "-q"};
     all.insert(all.end(), on_hosts.begin(), on_hosts.end());
@@ -136,6 +137,17 @@ TEST_CASE("without a number of nodes each host is one") {
   CHECK(nodes_of({"--threads-per-node", "3"}) == std::pair(2, 3));
   CHECK(nodes_of({"-n", "6", "--threads-per-node", "2"}) == std::pair(3, 2));
   CHECK(nodes_of({"--nodes", "5"}) == std::pair(5, 1));
+  on_hosts[0] = "--hostfile";
+  on_hosts[1] = (files / "hosts").string();
+  const auto nodes_of_file = [&](const std::string& text, const std::vector<std::string>& options = {}) {
+    std::ofstream(files / "hosts") << text;
+    return nodes_of(options);
+  };
+  CHECK(nodes_of_file("# two\n\n a\nb=127.0.0.2 # the other\n") == std::pair(2, 1));
+  CHECK(nodes_of_file("a slots=3\nb:3") == std::pair(2, 3));
+  CHECK(nodes_of_file("a slots=3\nb:3", {"--nodes", "2"}) == std::pair(2, 3));
+  CHECK(nodes_of_file("a slots=3\nb:3", {"--nodes", "4"}) == std::pair(4, 1));
+  CHECK(nodes_of_file("a slots=3\nb", {"-n", "4"}) == std::pair(2, 2));
 }
 
 TEST_CASE("a quiet run says nothing of its own") {
@@ -406,8 +418,9 @@ TEST_CASE("wrong usage is refused with 2 and with what to do") {
   }
   refused({"-n", "2", "--frobnicate"}, "--frobnicate");
   refused({"-n", "2", "--agent"}, "--agent");
-  refused({"-n", "2", "--launcher", "env"}, "--hosts");
-  refused({"-n", "2", "--listen", "127.0.0.1"}, "--hosts");
+  for (const std::string option : {"--launcher", "--listen", "--export"}) {
+    refused({"-n", "2", option, "x"}, option + " is for several hosts: name them by --hosts a,b,c or --hostfile FILE");
+  }
   refused({"--hosts", "a,b", "--listen", "there"}, "'there' is no IPv4 address");
   refused({"--hosts", "a,b=here"}, "'here' is no IPv4 address");
   refused({"--hosts", "a,b="}, "'' is no IPv4 address");
@@ -421,10 +434,27 @@ TEST_CASE("wrong usage is refused with 2 and with what to do") {
   for (const std::string name : {"A B", "A=1", "1A", "A-B"}) {
     refused({"--hosts", "a,b", "--export", "X," + name}, "'" + name + "' is no name of an environment variable");
   }
+  const TemporaryFolder files;
+  const std::string hostfile = (files / "hosts").string();
+  const std::pair<std::string, std::string> bad_hostfiles[] = {
+      {"a\n\nb c\n", ":3: 'c' has no place there"},
+      {"a:2 slots=2\n", ":1: 'slots=2' has no place there"},
+      {"# none\n", ": names no host"},
+      {"a\n-b\n", ":2: '-b' is no name of a host"},
+      {"a=b\n", ":1 a: 'b' is no IPv4 address"},
+      {"a:0\n", ":1: slots: '0' is not a whole number from 1 to 256"},
+      {"a slots=x\n", ":1: slots: 'x' is not a whole number"},
+      {"a slots=2\nb\n", ": the hosts' slots differ (2, 1), but each node has as many threads. Give -n"},
+  };
+  for (const auto& [text, problem] : bad_hostfiles) {
+    std::ofstream(hostfile) << text;
+    refused({"--hostfile", hostfile, "--launcher", "env"}, hostfile + problem);
+  }
+  refused({"--hostfile", "/nowhere/hosts"}, "--hostfile /nowhere/hosts: ");
+  refused({"--hosts", "a", "--hostfile", hostfile}, "--hosts");
   refused({"--hosts", "a,b,c", "--nodes", "2"}, "3 hosts for 2 nodes");
   refused({"--hosts", "a,b", "--transport", "unix"}, "--transport unix reaches no other host");
   refused({"--hosts", "a,b", "--emulate", SDSM_SOURCE_DIR "/platforms/p3-score.xml"}, "--emulate is for one machine");
-  const TemporaryFolder files;
   const std::string no_platform = (files / "no.xml").string(), empty = (files / "empty.xml").string();
   std::ofstream(no_platform) << "these are\nwords\n";
   std::ofstream{empty};
