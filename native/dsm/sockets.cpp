@@ -239,6 +239,12 @@ int accept_from(int listener) {
   return to_high_number(socket);
 }
 
+std::uint64_t retransmissions(int socket) {
+  tcp_info info{};
+  socklen_t length = sizeof info;
+  return getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &length) == 0 ? info.tcpi_total_retrans : 0;
+}
+
 const char* remedy_for(int error) {
   switch (error) {
     case EMFILE: return ". Raise the limit of open files: ulimit -n 2048";

@@ -32,6 +32,9 @@ int connect_to(const std::string& address, const char* from = "");
 /// Accepts a connection. Negative, with errno, if there is none.
 int accept_from(int listener);
 
+/// Segments that TCP has sent again on this connection; 0 for others.
+std::uint64_t retransmissions(int socket);
+
 /// From here on a TCP connection counts as lost when its peer's machine has been silent for so long; 0: as the system
 /// has it.
 void set_patience(std::uint32_t milliseconds);

@@ -150,6 +150,42 @@ TEST_CASE("without a number of nodes each host is one, with a thread for each sl
   CHECK(nodes_of_file("a slots=3\nb", {"-n", "4"}) == std::pair(2, 2));
 }
 
+TEST_CASE("a run says what makes its times others than a cluster's, once") {
+  const TemporaryFolder files;
+  const auto errors_of = [&](const std::string& plan, std::vector<std::string> options) {
+    options.insert(options.end(), {"--repeat", "2", "--json", (files / "r").string()});
+    const CommandResult result = run(plan, options, {echo});
+    REQUIRE(result.status == 0);
+    return result.errors;
+  };
+  const auto json = [&] { return nlohmann::json::parse(sdsm::test::read_text(files / "r")); };
+  const auto count = [](const std::string& text, const std::string& part) {
+    int found = 0;
+    for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; ++at) ++found;
+    return found;
+  };
+  std::vector<std::string> options = on_hosts;
+  options.insert(options.end(), {"--nodes", "4"});
+  for (const std::string plan : {"lossy network", "few processors", ""}) {
+    CAPTURE(plan);
+    const std::string errors = errors_of(plan, options);
+    INFO(errors);
+    // 5 + 6 + 7 + 8; each process has 20 messages, and hosts two processes each.
+    const bool loses = plan == "lossy network";
+    CHECK(count(errors, "\nTCP retransmissions 26\n") == (loses ? 2 : 0));
+    CHECK(count(errors, "sdsm: note: the network loses packets: TCP sent 26 segments again, for 80 messages.") ==
+          (loses ? 1 : 0));
+    CHECK(json()["runs"][1]["retransmissions"] == (loses ? 26 : 0));
+    CHECK(count(errors, "note") == (loses ? 1 : 0));
+    CHECK(json()["options"]["processes_per_processor"] == Approx(plan == "few processors" ? 1 : 0.002));
+  }
+  const std::string errors = errors_of("few processors", {"-n", "5"});
+  CHECK(count(errors, "sdsm: note: 2.5 processes share each processor: ") == 1);
+  CHECK(json()["options"]["processes_per_processor"] == 2.5);
+  CHECK(!json()["runs"][0].contains("retransmissions"));
+  CHECK(errors_of("few processors", {"-n", "5", "-q"}).empty());
+}
+
 TEST_CASE("a quiet run says nothing of its own") {
   const CommandResult result = run("", {"-n", "3", "-q"}, {echo});
   CHECK(result.status == 0);

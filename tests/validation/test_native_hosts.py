@@ -20,6 +20,7 @@ from tests.validation.native_runs import (
     MarkedRun,
     hosts,
     laplace,
+    output_of,
     tcp_sockets,
 )
 
@@ -181,6 +182,24 @@ def two_hosts():
         for name in names:
             ip(f"netns del {name}")
         ip(f"link del {bridge}")
+
+
+def test_what_tcp_sends_again_is_counted(two_hosts, tmp_path):
+    """The first host's segments to the second get lost until one has been sent again."""
+    first, second = two_hosts
+    options = ("--hosts", f"{first}=10.213.9.2,{second}=10.213.9.3", "--listen", "10.213.9.1", "--launcher", "ip netns exec {host}")
+    results, stop = tmp_path / "r.json", tmp_path / "stop"
+    in_first = ("ip", "netns", "exec", first)
+    with MarkedRun("--timeout", 600, "--json", results, *options, "--", ASKED / "barriers_until", stop) as run:
+        run.wait_for(lambda: run.output, "the program's first line")
+        nobody = ("10.213.9.3", "lladdr", "02:00:00:00:00:01", "dev", "eth0")
+        output_of(*in_first, "ip", "neigh", "replace", *nobody, "nud", "permanent")
+        run.wait_for(lambda: "retrans:" in output_of(*in_first, "ss", "-tniH", "dst", "10.213.9.3"), "a retransmission")
+        output_of(*in_first, "ip", "neigh", "del", *nobody)
+        stop.touch()
+        assert run.end() == 0, run.errors
+        assert "\nTCP retransmissions " in run.errors
+    assert json.loads(results.read_text())["runs"][0]["retransmissions"] >= 1
 
 
 def test_a_cut_between_two_hosts_ends_the_run_with_both_names(two_hosts):
