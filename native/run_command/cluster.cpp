@@ -484,7 +484,7 @@ class Cluster final : private Hosts::Listener {
     result.logs = std::move(logs_);
     result.timeline = std::move(timeline_);
     for (std::uint32_t i = 0; i < size(); ++i) {
-      if (!members_[i].result || members_[i].result->processors == 0) continue;
+      if (!members_[i].result || members_[i].result->processors == 0 || emulated_.schedule.get() >= 0) continue;
       const double shared =
           static_cast<double>(on_host_of(i).all) / static_cast<double>(members_[i].result->processors);
       result.processes_per_processor = std::max(result.processes_per_processor, shared);

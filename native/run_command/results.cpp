@@ -175,9 +175,7 @@ std::vector<std::string> doubts_about(const ClusterOptions& options, const std::
         "these times are not those of a sound network",
         most->retransmissions, most->messages));
   }
-  // With a trace processes sleep instead of computing.
-  const bool computes = !options.emulation || !options.emulation->trace;
-  if (processes_per_processor > 1 && computes) {
+  if (processes_per_processor > 1) {
     doubts.push_back(
         fmt::format("note: {:.3g} processes share each processor{}: the times are not those of a cluster, whose nodes "
                     "compute at once",
