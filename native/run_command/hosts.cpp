@@ -135,9 +135,9 @@ void check_address(const std::string& text, const std::string& option) {
 class Hosts::Agent {
  public:
   Agent(const Host& host, const std::string& launcher, const std::string& command, const std::string& request,
-        int input)
+        int input, const Descriptor& output)
       : name_(host.name), address_(host.address), command_(launcher), unsent_(request), input_(input) {
-    start(command);
+    start(command, output);
   }
   ~Agent() {
     // The agent ends when its connection does; one without may not have come so far.
@@ -204,13 +204,13 @@ class Hosts::Agent {
   bool is_finishing_ = false;
 
  private:
-  void start(const std::string& command) {
+  void start(const std::string& command, const Descriptor& output) {
     Pipe input = make_pipe();
     try {
       process_ = execute({.file = "/bin/sh",
                           .arguments = {"/bin/sh", "-c", "exec " + command_ + " \"$@\"", "sh", command, "--agent"},
                           .environment = own_environment(),
-                          .files = {{input.read_end.get(), STDIN_FILENO}},
+                          .files = {{input.read_end.get(), STDIN_FILENO}, {output.get(), STDOUT_FILENO}},
                           // It can still tidy up when the launcher is gone.
                           .last_signal = SIGTERM});
     } catch (const RunError& error) {
@@ -286,7 +286,7 @@ Hosts::Hosts(const HostsOptions& options, const Layout& layout, const ProgramSta
       if (host_of(node, options.hosts.size()) == number) request.nodes.push_back(node);
     }
     agents_.push_back(std::make_unique<Agent>(host, replace_host(options.launcher, host.name), command,
-                                              text_of(request), number == 0 ? input : -1));
+                                              text_of(request), number == 0 ? input : -1, output_.add_host()));
   }
 }
 
@@ -294,6 +294,13 @@ Hosts::~Hosts() {
   // An agent that finds the port closed would complain of that. So the port closes last.
   for (const auto& agent : agents_) agent->let_go();
   agents_.clear();
+  // A failed program's last words.
+  constexpr auto patience = std::chrono::seconds(1);
+  const auto begun = Clock::now();
+  for (output_.pass_rest(); output_.is_pending() && interruption() == 0 && Clock::now() - begun < patience;) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    output_.pass_rest();
+  }
 }
 
 void Hosts::take_connection(int socket, std::uint32_t host, std::uint32_t process,
@@ -327,6 +334,7 @@ std::vector<ControlChannel> Hosts::gather() {
     // A stopped launcher (Ctrl-Z) has received nothing.
     if (now - last_round > std::chrono::seconds(1)) begun += now - last_round;
     last_round = now;
+    output_.pass(now);
     for (const auto& agent : agents_) {
       // The end first: what the agent said before it must be here by then.
       const bool has_ended = agent->poll_for_end().has_value();
@@ -363,10 +371,12 @@ std::vector<ControlChannel> Hosts::gather() {
 }
 
 void Hosts::add_to(std::vector<pollfd>& polled) const {
+  output_.add_to(polled);
   for (const auto& agent : agents_) agent->add_to(polled);
 }
 
 void Hosts::check(Time now, Listener& listener) {
+  output_.pass(now);
   for (const auto& agent : agents_) {
     const bool has_ended = agent->poll_for_end().has_value();
     ControlChannel& control = agent->control();
@@ -429,10 +439,12 @@ void Hosts::finish() {
     agent->is_finishing_ = true;
     agent->control().send(FrameKind::finish);
   }
-  const auto begun = Clock::now();
+  auto begun = Clock::now();
   for (const auto& agent : agents_) {
-    // What the program printed may still be on its way through the launcher command.
+    // What the program printed may still be on its way through the launcher command, and its reader may take its time.
     while (!agent->poll_for_end()) {
+      output_.pass(Clock::now());
+      if (output_.is_pending()) begun = Clock::now();
       throw_if_interrupted("interrupted while the hosts ended: all processes are stopped");
       agent->control().flush();
       agent->pass_input();
@@ -450,6 +462,10 @@ void Hosts::finish() {
                       "again",
                       agent->name(), agent->command(), how_it_ended(*agent->end())));
     }
+  }
+  for (output_.pass_rest(); output_.is_pending(); output_.pass_rest()) {
+    throw_if_interrupted("interrupted while the program's output was read: all processes are stopped");
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
 }
 

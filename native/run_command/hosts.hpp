@@ -10,12 +10,14 @@
 #include <vector>
 
 #include <poll.h>
+#include <unistd.h>
 
 #include "commands/descriptor.hpp"
 #include "models/ids.hpp"
 #include "native/dsm/admission.hpp"
 #include "native/run_command/cluster_process.hpp"
 #include "native/run_command/control_channel.hpp"
+#include "native/run_command/host_output.hpp"
 
 namespace sdsm::run_command {
 
@@ -72,7 +74,7 @@ class Hosts {
 
   /// Adds the descriptors that the launcher has to wait for besides the processes'.
   void add_to(std::vector<pollfd>& polled) const;
-  /// Takes what the agents say and passes the program's input on.
+  /// Takes what the agents say and passes the program's input and output on.
   void check(Time now, Listener& listener);
   void ping();
   /// The launcher was stopped for so long: agents get that much more time to answer.
@@ -94,6 +96,7 @@ class Hosts {
   std::chrono::duration<double> timeout_;
   Secret secret_;
   std::optional<dsm::Admission> admission_;  ///< until all processes are connected
+  HostOutput output_{STDOUT_FILENO};
   std::vector<std::unique_ptr<Agent>> agents_;
 };
 

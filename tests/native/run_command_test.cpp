@@ -1,8 +1,10 @@
 /// The launcher of native runs, with a run-time that only speaks its protocol and goes wrong on demand
 /// (tests/native/run/fake_runtime.cpp).
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <set>
@@ -10,6 +12,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "native/run_command/host_output.hpp"
 #include "tests/catch.hpp"
 #include "tests/native/traced_run.hpp"
 
@@ -115,6 +118,54 @@ TEST_CASE("runs on several hosts keep the program's streams and status") {
   const CommandResult failed = run("", options, {echo, "status", "7"});
   CHECK(failed.status == 7);
   CHECK(failed.errors == "sdsm: the program ended with status 7\n");
+}
+
+TEST_CASE("hosts' output goes on in whole lines, and what has none after a while or at the end") {
+  using sdsm::run_command::HostOutput;
+  sdsm::commands::Pipe pipe = sdsm::commands::make_pipe();
+  fcntl(pipe.read_end.get(), F_SETFL, O_NONBLOCK);
+  HostOutput output(pipe.write_end.get());
+  sdsm::commands::Descriptor one = output.add_host(), other = output.add_host();
+  auto now = HostOutput::Time{} + std::chrono::hours(1);
+  const auto passed = [&] {
+    output.pass(now);
+    std::string text(1 << 16, ' ');
+    return text.substr(
+        0, static_cast<std::size_t>(std::max<ssize_t>(0, read(pipe.read_end.get(), text.data(), text.size()))));
+  };
+  const auto print = [](const sdsm::commands::Descriptor& host, const std::string& text) {
+    REQUIRE(sdsm::commands::write_all(host.get(), text));
+  };
+  print(one, "first\nsec");
+  print(other, "third\nfou");
+  CHECK(passed() == "first\nthird\n");
+  print(other, "rth\n");
+  CHECK(passed() == "fourth\n");
+  now += HostOutput::patience;
+  CHECK(passed().empty());
+  print(one, "ond\nNumber? ");
+  CHECK(passed() == "second\n");
+  now += HostOutput::patience + std::chrono::milliseconds(1);
+  CHECK(passed() == "Number? ");
+  print(one, "end");
+  CHECK(passed().empty());
+  one.reset();
+  CHECK(passed() == "end");
+  // A reader that takes its time, and one that goes.
+  const std::string line(1 << 14, 'x');
+  for (int i = 0; i < 8; ++i) {
+    print(other, line + "\n");
+    output.pass(now);
+  }
+  CHECK(output.is_pending());
+  std::string all;
+  for (std::string part; !(part = passed()).empty();) all += part;
+  CHECK(all.size() == 8 * (line.size() + 1));
+  std::signal(SIGPIPE, SIG_IGN);
+  pipe.read_end.reset();
+  print(other, "lost\n");
+  output.pass(now);
+  CHECK(!sdsm::commands::write_all(other.get(), "lost"));
 }
 
 TEST_CASE("without a number of nodes each host is one, with a thread for each slot of its file") {
