@@ -257,6 +257,7 @@ Hosts::Hosts(const HostsOptions& options, const Layout& layout, const ProgramSta
   }
   AgentRequest request;
   request.secret = secret;
+  request.patience_ms = static_cast<std::uint32_t>(std::clamp(timeout.count() * 500, 1., 1e9));
   request.threads_per_node = layout.threads_per_node;
   request.folder = std::filesystem::current_path().string();
   request.program = start.file.string();
