@@ -120,7 +120,7 @@ TEST_CASE("runs on several hosts keep the program's streams and status") {
   CHECK(failed.errors == "sdsm: the program ended with status 7\n");
 }
 
-TEST_CASE("hosts' output goes on in whole lines, and what has none after a while or at the end") {
+TEST_CASE("hosts' output goes on in whole lines, or after a while") {
   using sdsm::run_command::HostOutput;
   sdsm::commands::Pipe pipe = sdsm::commands::make_pipe();
   fcntl(pipe.read_end.get(), F_SETFL, O_NONBLOCK);
@@ -168,7 +168,7 @@ TEST_CASE("hosts' output goes on in whole lines, and what has none after a while
   CHECK(!sdsm::commands::write_all(other.get(), "lost"));
 }
 
-TEST_CASE("without a number of nodes each host is one, with a thread for each slot of its file") {
+TEST_CASE("each host is a node, with a thread for each slot") {
   const TemporaryFolder files;
   std::vector<std::string> on_hosts = ::on_hosts;
   const auto nodes_of = [&](const std::vector<std::string>& options) {
