@@ -159,9 +159,10 @@ void add_field(AffinityText& text, const AffinityField& field) {
   const bool is_number = field.kind != 'A' && field.kind != 'H';
   if (field.has_zeros && is_number) {
     const std::size_t sign = value.starts_with("0x") ? 2 : value.starts_with("-") ? 1 : 0;
-    text.add(value.substr(0, sign));
+    text.add({value.data(), sign});  // substr() might throw, which needs the C++ library
     text.repeat('0', missing);
-    return text.add(value.substr(sign));
+    value.remove_prefix(sign);
+    return text.add(value);
   }
   if (field.is_right) text.repeat(' ', missing);
   text.add(value);
