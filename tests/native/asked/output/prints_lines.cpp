@@ -1,5 +1,5 @@
-// Each thread prints lines of different lengths, each in one of many ways, with nothing between the threads. No text lies
-// on the heap, which threads would have to ask for.
+// Each thread prints lines of different lengths, each in one of many ways, with nothing between the threads. No text
+// lies on the heap, which threads would have to ask for.
 #include <omp.h>
 
 #include <cstdio>
@@ -24,7 +24,8 @@ int main() {
         case 3: std::cout << thread << ' ' << i << ' ' << text << ' ' << thread << '\n'; break;
         case 4:
           lines[0] = '\0';
-          for (char* end = lines; end < lines + 100 * (strlen(line) + 1); end += strlen(end)) sprintf(end, "%s\n", line);
+          for (char* end = lines; end < lines + 100 * (strlen(line) + 1); end += strlen(end))
+            sprintf(end, "%s\n", line);
           fwrite(lines, 1, strlen(lines), stdout);
           break;
         default:
