@@ -24,6 +24,7 @@ struct Answering {
   Mailbox* mailbox = nullptr;
   std::uint64_t last_ns = 0;
   std::uint32_t passed_generation = 0;
+  std::uint64_t retransmitted = 0;  ///< on connections that are closed
 };
 constinit Answering answering GUARDED_BY(handling);
 
@@ -35,6 +36,7 @@ void answer_over(std::vector<int> sockets) {
 }
 
 void end_answering(ProcessId to) {
+  answering.retransmitted += retransmissions(answering.sockets[index_of(to)]);
   answering.sockets[index_of(to)] = -1;
 }
 
@@ -57,6 +59,12 @@ void answer(ProcessId to, const Head& head, const void* payload) {
   if (is_on_wire) answering.last_ns = now_ns();
   send_all(answering.sockets[index_of(to)], &stamped, sizeof stamped, payload, head.bytes);
   if (!is_on_wire) answering.last_ns = now_ns();
+}
+
+std::uint64_t answers_retransmitted() {
+  std::uint64_t sum = answering.retransmitted;
+  for (const int socket : answering.sockets) sum += retransmissions(socket);
+  return sum;
 }
 
 std::uint64_t last_answer_ns() {

@@ -14,13 +14,16 @@ namespace sdsm::dsm {
 
 /// Sets the sockets for answers, by process.
 void answer_over(std::vector<int> sockets) REQUIRES(starting);
-/// The process has ended: closes its socket.
+/// The process has ended: its socket will be closed.
 void end_answering(ProcessId to) REQUIRES(handling);
 
 /// Sends an answer with head.bytes bytes of `payload`. Ignores a process that is gone: the service thread will notice.
 void answer(ProcessId to, const Head& head, const void* payload = nullptr) REQUIRES(handling);
 /// When the last answer to another process was sent; on an emulated network, when it was put on the wire.
 std::uint64_t last_answer_ns() REQUIRES(handling);
+
+/// Segments that TCP has sent again on these connections.
+std::uint64_t answers_retransmitted() REQUIRES(handling);
 
 /// Answers `done` with a number.
 void answer_value(ProcessId to, std::uint64_t value) REQUIRES(handling);

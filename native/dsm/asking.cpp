@@ -276,6 +276,12 @@ std::uint64_t questions_so_far() {
   return asking.questions;
 }
 
+std::uint64_t questions_retransmitted() {
+  std::uint64_t sum = 0;
+  for (const int socket : sockets) sum += retransmissions(socket);
+  return sum;
+}
+
 bool is_in_long_wait() {
   return asking.long_wait.has_value();
 }

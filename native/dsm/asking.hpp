@@ -35,6 +35,9 @@ Head ask_soon(ProcessId to, Head head, const void* payload, void* answer, std::s
 /// How often this thread has called ask() or tell().
 std::uint64_t questions_so_far() REQUIRES(application);
 
+/// Segments that TCP has sent again on these connections.
+std::uint64_t questions_retransmitted() REQUIRES(application);
+
 /// As tell(), to another process, from the thread that handles a request. The service thread notices if it has ended.
 void notify(ProcessId to, Head head, const void* payload = nullptr) REQUIRES(handling);
 /// Sends what the process's connection had no room for.

@@ -45,8 +45,10 @@ std::vector<int> connect_to_others(const std::vector<std::string>& addresses, st
     if (ProcessId{other} == self.process) continue;
     sockets[other] = connect_to(addresses[other]);
     if (sockets[other] < 0 || !send_all(sockets[other], &hello, sizeof hello)) {
+      const char* const remedy = remedy_for(errno);
+      const bool may_be_firewall = *remedy == '\0' && addresses[other].starts_with("tcp:");
       end_run({"process ", Decimal(other), " cannot be reached at ", addresses[other].c_str(), ": ",
-               std::strerror(errno), remedy_for(errno)});
+               std::strerror(errno), may_be_firewall ? ". " : "", may_be_firewall ? firewall_remedy : remedy});
     }
   }
   return sockets;

@@ -53,7 +53,7 @@ namespace sdsm::dsm {
 /// all processes, as their initial stacks must look alike.
 inline constexpr const char* control_variable = "SDSM_RUN_CONTROL";
 
-inline constexpr std::uint32_t control_version = 11;
+inline constexpr std::uint32_t control_version = 12;
 inline constexpr std::uint32_t most_processes = 256;
 inline constexpr std::uint32_t secret_bytes = 32;
 
@@ -210,10 +210,12 @@ struct ProcessEnded {
 struct Result {
   Tally region{};
   Tally whole{};
-  std::uint64_t trap_ns = 0;       ///< what a trap takes before and after its handler: a part of each fault
-  std::uint64_t clock_calls = 0;   ///< of the initial thread; the region is the clock's if 2 or more
-  std::uint64_t tasks = 0;         ///< in teams of several threads
-  std::uint64_t task_regions = 0;  ///< bit n: in a region whose number is n modulo 64
+  std::uint64_t trap_ns = 0;          ///< what a trap takes before and after its handler: a part of each fault
+  std::uint64_t clock_calls = 0;      ///< of the initial thread; the region is the clock's if 2 or more
+  std::uint64_t tasks = 0;            ///< in teams of several threads
+  std::uint64_t task_regions = 0;     ///< bit n: in a region whose number is n modulo 64
+  std::uint64_t retransmissions = 0;  ///< segments that TCP sent other processes again
+  std::uint64_t processors = 0;       ///< that the process might run on before it was bound to one
 };
 
 }  // namespace sdsm::dsm

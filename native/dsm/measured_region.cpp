@@ -5,8 +5,11 @@
 #include <atomic>
 #include <type_traits>
 
+#include "native/dsm/answering.hpp"
+#include "native/dsm/asking.hpp"
 #include "native/dsm/counting.hpp"
 #include "native/dsm/page_log.hpp"
+#include "native/dsm/processors.hpp"
 #include "native/dsm/timeline_log.hpp"
 #include "native/dsm/trap_time.hpp"
 
@@ -162,6 +165,12 @@ Result result(std::uint64_t ended_ns) {
   result.clock_calls = calls_of(clock_calls().count);
   result.tasks = tasks_run.count;
   result.task_regions = tasks_run.regions;
+  result.processors = usable_processors();
+  result.retransmissions = questions_retransmitted();
+  {
+    const Held nothing_is_handled(handling);
+    result.retransmissions += answers_retransmitted();
+  }
   result.region = result.clock_calls >= 2 ? measured.end - measured.begin : result.whole;
   return result;
 }

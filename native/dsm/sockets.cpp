@@ -90,6 +90,7 @@ bool bind_to(int socket, const char* host) {
 }
 
 constinit int tcp_patience_ms = 0;
+constinit std::uint32_t connecting_ms = 0;
 
 /// A page request must not wait for more to send, nor for a peer that a cut cable has taken away. Fails on Unix
 /// sockets, which do neither.
@@ -124,10 +125,13 @@ int connect_tcp(const std::string& host_and_port, const char* from) {
   if (inet_pton(AF_INET, host_and_port.substr(0, colon).c_str(), &where.sin_addr) != 1) return -1;
   const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (socket < 0) return -1;
+  setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &connecting_ms, sizeof connecting_ms);
   if ((*from != '\0' && !bind_to(socket, from)) ||
       connect(socket, reinterpret_cast<const sockaddr*>(&where), sizeof where) != 0) {
     return close_with_errno(socket);
   }
+  constexpr unsigned as_system_has_it = 0;
+  setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &as_system_has_it, sizeof as_system_has_it);
   prepare_tcp(socket);
   return socket;
 }
@@ -163,6 +167,11 @@ std::size_t send_with(int flags, int socket, const void* head, std::size_t head_
 
 void set_patience(std::uint32_t milliseconds) {
   tcp_patience_ms = static_cast<int>(milliseconds);
+  limit_connecting(milliseconds / 2);
+}
+
+void limit_connecting(std::uint32_t milliseconds) {
+  connecting_ms = milliseconds;
 }
 
 bool send_all(int socket, const void* head, std::size_t head_bytes, const void* payload, std::size_t payload_bytes) {
@@ -237,6 +246,12 @@ int accept_from(int listener) {
   if (socket < 0) return -1;
   prepare_tcp(socket);
   return to_high_number(socket);
+}
+
+std::uint64_t retransmissions(int socket) {
+  tcp_info info{};
+  socklen_t length = sizeof info;
+  return getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &length) == 0 ? info.tcpi_total_retrans : 0;
 }
 
 const char* remedy_for(int error) {

@@ -32,9 +32,21 @@ int connect_to(const std::string& address, const char* from = "");
 /// Accepts a connection. Negative, with errno, if there is none.
 int accept_from(int listener);
 
+/// Segments that TCP has sent again on this connection; 0 for others.
+std::uint64_t retransmissions(int socket);
+
 /// From here on a TCP connection counts as lost when its peer's machine has been silent for so long; 0: as the system
 /// has it.
 void set_patience(std::uint32_t milliseconds);
+
+/// From here on connect_to() fails (ETIMEDOUT) when a host has not answered for so long; set_patience() sets it to
+/// half.
+void limit_connecting(std::uint32_t milliseconds);
+
+/// Advice where a host is not reached over TCP.
+inline constexpr const char* firewall_remedy =
+    "Is there a firewall? sdsm listens at ports that each system chooses (`sysctl net.ipv4.ip_local_port_range`): open "
+    "these TCP ports between the hosts, and on this machine";
 
 /// Advice for an errno of making a file or socket; "" if there is none.
 const char* remedy_for(int error);

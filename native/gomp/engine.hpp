@@ -32,6 +32,7 @@ struct TeamStart {
   std::uintptr_t* reductions = nullptr;  ///< of reductions with the task modifier, see reductions.cpp
   std::uint32_t level = 1;               ///< of the region: 1, or more inside regions of one thread
   ControlVariables variables;            ///< the members'
+  bool shows_affinity = false;           ///< each member prints it
 };
 
 /// Runs the region's body as thread `number` of the team. Engines call it on the stack that the program shall use.
@@ -144,6 +145,9 @@ void free_shared(void* block);
 /// Memory of the run-time itself, which no trace shows. Never null: the run ends if there is none left.
 void* allocate_private(std::size_t bytes);
 void free_private(void* block);
+
+/// A copy, with a zero at its end, in memory that all threads share. caller: in the program.
+const char* keep_text(const char* text, std::size_t length, std::uintptr_t caller);
 
 /// Ends the run: the program wants a team of so many threads, and may not get a smaller one.
 [[noreturn]] void refuse_team(std::uint32_t threads);

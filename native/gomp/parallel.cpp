@@ -1,4 +1,5 @@
 /// Parallel regions: GOMP_parallel*, GOMP_teams_reg, and the first and last steps of a team's members.
+#include "native/gomp/affinity.hpp"
 #include "native/gomp/entry.hpp"
 #include "native/gomp/gangs.hpp"
 #include "native/gomp/loop.hpp"
@@ -74,6 +75,7 @@ void run_member(const TeamStart& start, std::uint32_t number) {
   thread.gang = nullptr;
   thread.in_gang_loop = false;
   thread.variables = start.variables;
+  if (start.shows_affinity) show_affinity();
   ReductionScope reductions(thread, start.reductions);
   if (start.has_loop) {
     begin_construct(thread);
@@ -91,6 +93,9 @@ void run_member(const TeamStart& start, std::uint32_t number) {
 }
 
 namespace {
+
+/// Of the initial thread's teams; those of one thread do not count.
+constinit std::uint32_t last_team_size = 1;
 
 /// Returns the size of the region's team.
 std::uint32_t run_parallel(const ParallelRegion& region) {
@@ -114,6 +119,8 @@ std::uint32_t run_parallel(const ParallelRegion& region) {
     start.has_loop = true;
   }
   start.variables = thread.variables;
+  // As libgomp has it: for a team of another size than the one before.
+  start.shows_affinity = shows_affinity() && start.size > 1 && start.size != std::exchange(last_team_size, start.size);
   engine::run_team(start);
   return start.size;
 }

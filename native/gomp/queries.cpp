@@ -4,7 +4,6 @@
 /// (-fdefault-integer-8).
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 
 #include "native/gomp/entry.hpp"
@@ -34,28 +33,6 @@ int saturated(Fortran8 value) {
 /// In a constructor, what the initial thread will have: OMP_NUM_THREADS, which the commands set.
 std::uint32_t threads_or(std::uint32_t (*begun)()) {
   return gomp::has_begun() ? begun() : gomp::initial_control_variables(1).threads;
-}
-
-constexpr char affinity_format[] = "level %L thread %i affinity %A";
-
-std::size_t copy_text(const char* text, char* buffer, std::size_t size) {
-  const std::size_t length = std::strlen(text);
-  if (size > 0) {
-    const std::size_t copied = length < size ? length : size - 1;
-    std::memcpy(buffer, text, copied);
-    buffer[copied] = '\0';
-  }
-  return length;
-}
-
-/// A Fortran character variable is padded with blanks.
-std::size_t copy_fortran_text(const char* text, char* buffer, std::size_t size) {
-  const std::size_t length = std::strlen(text);
-  if (size > 0) {
-    std::memset(buffer, ' ', size);
-    std::memcpy(buffer, text, length < size ? length : size);
-  }
-  return length;
 }
 
 }  // namespace
@@ -195,22 +172,6 @@ SDSM_ENTRY void omp_get_schedule_8_(std::uint32_t* kind, Fortran8* chunk) {
   *chunk = small;
 }
 
-// Affinity: threads are not bound, whatever format was asked for.
-SDSM_ENTRY void omp_set_affinity_format(const char* /*format*/) {}
-SDSM_ENTRY void omp_set_affinity_format_(const char* /*format*/, std::size_t /*length*/) {}
-SDSM_ENTRY_AS(std::size_t, omp_get_affinity_format, (char* buffer, std::size_t size),
-              copy_text(affinity_format, buffer, size))
-SDSM_ENTRY_AS(Fortran4, omp_get_affinity_format_, (char* buffer, std::size_t size),
-              static_cast<Fortran4>(copy_fortran_text(affinity_format, buffer, size)))
-SDSM_ENTRY_AS(std::size_t, omp_capture_affinity, (char* buffer, std::size_t size, const char* /*format*/),
-              copy_text("not bound", buffer, size))
-SDSM_ENTRY_AS(Fortran4, omp_capture_affinity_,
-              (char* buffer, const char* /*format*/, std::size_t size, std::size_t /*format_length*/),
-              static_cast<Fortran4>(copy_fortran_text("not bound", buffer, size)))
-SDSM_ENTRY_AS(void, omp_display_affinity, (const char* /*format*/),
-              gomp::message({"threads are not bound to processors"}))
-SDSM_ENTRY_AS(void, omp_display_affinity_, (const char* /*format*/, std::size_t /*length*/),
-              omp_display_affinity(nullptr))
 SDSM_ENTRY_AS(void, omp_display_env, (int /*verbose*/),
               gomp::message({"omp_display_env: the run-time is sdsm's, with OpenMP 5.0's constructs"}))
 SDSM_OF_INTEGER(void, omp_display_env)

@@ -125,6 +125,9 @@ ControlVariables initial_control_variables(std::uint32_t default_threads) {
   if (const char* text = std::getenv("OMP_DYNAMIC"); text && !parse_flag(text, variables.dynamic)) {
     complain("OMP_DYNAMIC", text);
   }
+  if (const char* text = std::getenv("OMP_DISPLAY_AFFINITY"); text && !parse_flag(text, variables.shows_affinity)) {
+    complain("OMP_DISPLAY_AFFINITY", text);
+  }
   bool nested = false;
   if (const char* text = std::getenv("OMP_NESTED"); text && !parse_flag(text, nested)) complain("OMP_NESTED", text);
   if (nested) variables.max_active_levels = std::numeric_limits<std::int32_t>::max();

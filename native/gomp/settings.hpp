@@ -24,13 +24,15 @@ struct ControlVariables {
   std::uint32_t max_task_priority = 0;  ///< max-task-priority-var. Tasks run in place, so it has no effect
   RunSchedule schedule = RunSchedule::dynamic;
   bool monotonic = false;
-  std::uint32_t allocator = 0;  ///< def-allocator-var's handle; 0: none was set. It has no effect
-  std::uint64_t chunk = 1;      ///< 0: none given
+  std::uint32_t allocator = 0;            ///< def-allocator-var's handle; 0: none was set. It has no effect
+  std::uint64_t chunk = 1;                ///< 0: none given
+  const char* affinity_format = nullptr;  ///< affinity-format-var, in shared memory; null: the environment's
+  bool shows_affinity = false;            ///< display-affinity-var
 };
 
 /// The variables at the start of the program: OMP_NUM_THREADS (else `default_threads`), OMP_THREAD_LIMIT,
-/// OMP_SCHEDULE, OMP_DYNAMIC, OMP_NESTED, OMP_MAX_ACTIVE_LEVELS and OMP_MAX_TASK_PRIORITY. Reports a malformed one on
-/// stderr and ignores it, as libgomp does.
+/// OMP_SCHEDULE, OMP_DYNAMIC, OMP_DISPLAY_AFFINITY, OMP_NESTED, OMP_MAX_ACTIVE_LEVELS and OMP_MAX_TASK_PRIORITY.
+/// Reports a malformed one on stderr and ignores it, as libgomp does.
 ControlVariables initial_control_variables(std::uint32_t default_threads);
 
 /// Reads "kind[,chunk]" after an optional "monotonic:" or "nonmonotonic:", in any case, with blanks around each part.

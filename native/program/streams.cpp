@@ -34,6 +34,7 @@ namespace {
 /// Marks in FILE::_flags (bits/types/struct_FILE.h, and libio.h of the C library's source).
 constexpr int error_mark = 0x20;
 constexpr int read_only_mark = 0x08;
+constexpr int unbuffered_mark = 0x02, line_buffered_mark = 0x200, putting_mark = 0x800;
 
 /// While one lives, no other thread of the process uses the stream.
 class Locked {
@@ -76,6 +77,55 @@ std::size_t move_bytes(Transfer* transfer, Byte* buffer, std::size_t bytes, FILE
 using Read = std::size_t(void*, std::size_t, std::size_t, FILE*);
 using Write = std::size_t(const void*, std::size_t, std::size_t, FILE*);
 
+/// Bytes that stdout takes without writing, if it collects more than a line.
+std::size_t room_of_stdout(const FILE* stream) {
+  if (stream != &_IO_2_1_stdout_ || (stream->_flags & (unbuffered_mark | line_buffered_mark)) != 0) return SIZE_MAX;
+  if (stream->_IO_buf_base == nullptr) return BUFSIZ / 2;  // at least what it is going to allocate: a block
+  const char* const next = (stream->_flags & putting_mark) != 0 ? stream->_IO_write_ptr : stream->_IO_buf_base;
+  return static_cast<std::size_t>(stream->_IO_buf_end - next);
+}
+
+/// Writes what stdout has collected, but for a line without an end. False if that is all.
+bool write_whole_lines(std::uintptr_t caller) {
+  SDSM_NEXT_FUNCTION NextFunction<Write> real{"fwrite_unlocked"};
+  FILE* const stream = &_IO_2_1_stdout_;
+  if ((stream->_flags & putting_mark) == 0) return false;
+  const auto collected = static_cast<std::size_t>(stream->_IO_write_ptr - stream->_IO_write_base);
+  const auto* const newline = static_cast<const char*>(memrchr(stream->_IO_write_base, '\n', collected));
+  char begun[BUFSIZ];
+  if (newline == nullptr || stream->_IO_write_ptr - newline > static_cast<std::ptrdiff_t>(sizeof begun)) return false;
+  const auto bytes = static_cast<std::size_t>(stream->_IO_write_ptr - newline - 1);
+  std::memcpy(begun, newline + 1, bytes);
+  stream->_IO_write_ptr -= bytes;
+  const bool is_written = fflush_unlocked(stream) == 0;
+  return real.for_caller(caller)(begun, 1, bytes, stream) == bytes && is_written;
+}
+
+/// Several processes write to stdout's file, and each write is one of whole lines. So a text that its buffer has no
+/// room for is divided behind a line. Returns how many bytes are written; a line that no buffer holds is left.
+template <typename Transfer>
+std::size_t write_by_lines(const std::byte* text, std::size_t bytes, FILE* stream, Transfer write,
+                           std::uintptr_t caller) {
+  std::size_t done = 0;
+  while (bytes - done > room_of_stdout(stream)) {
+    const auto* const newline = static_cast<const std::byte*>(memrchr(text + done, '\n', room_of_stdout(stream)));
+    if (newline == nullptr) {
+      if (!write_whole_lines(caller)) break;
+      continue;
+    }
+    const auto whole = static_cast<std::size_t>(newline + 1 - (text + done));
+    const std::size_t written = write(text + done, whole);
+    done += written;
+    if (written < whole || fflush_unlocked(stream) != 0) break;
+  }
+  return done;
+}
+
+/// Before one more sign.
+void make_room_in_stdout(const FILE* stream, std::uintptr_t caller) {
+  if (room_of_stdout(stream) == 0) write_whole_lines(caller);
+}
+
 /// How many of `count` elements; a part of one may have come, too.
 std::size_t read_elements(void* buffer, std::size_t bytes, std::size_t count, FILE* stream, std::uintptr_t caller) {
   SDSM_NEXT_FUNCTION NextFunction<Read> real{"fread_unlocked"};
@@ -89,7 +139,11 @@ std::size_t write_elements(const void* buffer, std::size_t bytes, std::size_t co
   SDSM_NEXT_FUNCTION NextFunction<Write> real{"fwrite_unlocked"};
   if (bytes == 0 || count == 0) return 0;
   const auto* const begin = static_cast<const std::byte*>(buffer);
-  return move_bytes(real.for_caller(caller), begin, bytes * count, stream, KernelUse::reads) / bytes;
+  const auto write = [&](const std::byte* text, std::size_t length) {
+    return move_bytes(real.for_caller(caller), text, length, stream, KernelUse::reads);
+  };
+  const std::size_t done = write_by_lines(begin, bytes * count, stream, write, caller);
+  return (done + write(begin + done, bytes * count - done)) / bytes;
 }
 
 /// As fputs and printf, which fail where fwrite does not: the text is in the buffer, and a flush behind it has failed.
@@ -201,6 +255,13 @@ SDSM_ENTRY int puts(const char* text) {
   if (!write_text(text, length, stdout, SDSM_CALLER) || putc_unlocked('\n', stdout) == EOF) return EOF;
   return static_cast<int>(std::min<std::size_t>(INT_MAX, length + 1));
 }
+
+// One sign at a time; what the compiler puts in place calls __overflow where the buffer is full.
+
+SDSM_ENTRY_BEFORE(int, __overflow, (FILE * stream, int sign), (stream, sign), make_room_in_stdout(stream, SDSM_CALLER))
+SDSM_ENTRY_BEFORE(int, putc, (int sign, FILE* stream), (sign, stream), make_room_in_stdout(stream, SDSM_CALLER))
+SDSM_ENTRY_BEFORE(int, fputc, (int sign, FILE* stream), (sign, stream), make_room_in_stdout(stream, SDSM_CALLER))
+SDSM_ENTRY_BEFORE(int, putchar, (int sign), (sign), make_room_in_stdout(&_IO_2_1_stdout_, SDSM_CALLER))
 
 // printf and its kin: with arguments, or with a std::va_list of them.
 

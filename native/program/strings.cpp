@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "native/gomp/engine.hpp"
 #include "native/gomp/entry.hpp"
 #include "native/program/library_memory.hpp"
 #include "native/program/next_function.hpp"
@@ -81,6 +82,10 @@ bool has_own_malloc() {
 }
 
 }  // namespace sdsm::program
+
+const char* sdsm::engine::keep_text(const char* text, std::size_t length, std::uintptr_t caller) {
+  return sdsm::program::copy_of(text, length, caller);
+}
 
 namespace {
 

@@ -76,6 +76,7 @@ class Agent {
  private:
   /// Connects to the launcher, and says for which process.
   Descriptor connect(std::uint32_t process) const {
+    dsm::limit_connecting(request_.patience_ms);
     Descriptor socket(dsm::connect_to(request_.launcher, request_.own_address.c_str()));
     dsm::Hello hello;
     std::memcpy(hello.secret, request_.secret.data(), request_.secret.size());
@@ -88,6 +89,7 @@ class Agent {
       if (remedy.empty()) {
         remedy = ". Give --listen an address of the launcher's machine that all hosts reach";
         if (!from.empty()) remedy += ", and this host an address that it has";
+        remedy += std::string(". ") + dsm::firewall_remedy;
       }
       throw RunError(fmt::format("the launcher cannot be reached at {}{} ({}){}", request_.launcher, from,
                                  std::strerror(error), remedy));

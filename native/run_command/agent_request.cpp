@@ -87,6 +87,7 @@ void visit_fields(Request& request, Visit&& visit) {
   visit(request.nodes);
   visit(request.launcher);
   visit(request.own_address);
+  visit(request.patience_ms);
   visit(request.folder);
   visit(request.files);
   visit(request.program);

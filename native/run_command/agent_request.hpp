@@ -26,6 +26,7 @@ struct AgentRequest {
   std::vector<std::uint32_t> nodes;  ///< that this host makes
   std::string launcher;              ///< where to connect: "tcp:ADDRESS:PORT"
   std::string own_address;           ///< to connect from; "": any
+  std::uint32_t patience_ms = 0;     ///< until the launcher counts as out of reach
   std::string folder;                ///< to work in
   std::vector<SameFile> files;
   std::string program;  ///< one of the files

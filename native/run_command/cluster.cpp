@@ -483,6 +483,12 @@ class Cluster final : private Hosts::Listener {
     ClusterResult result;
     result.logs = std::move(logs_);
     result.timeline = std::move(timeline_);
+    for (std::uint32_t i = 0; i < size(); ++i) {
+      if (!members_[i].result || members_[i].result->processors == 0 || emulated_.schedule.get() >= 0) continue;
+      const double shared =
+          static_cast<double>(on_host_of(i).all) / static_cast<double>(members_[i].result->processors);
+      result.processes_per_processor = std::max(result.processes_per_processor, shared);
+    }
     for (const Member& member : members_) {
       if (!member.result) result.silent.push_back(static_cast<std::uint32_t>(result.processes.size()));
       result.processes.push_back(member.result.value_or(dsm::Result{}));

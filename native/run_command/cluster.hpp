@@ -40,9 +40,10 @@ struct ClusterOptions {
 
 struct ClusterResult {
   std::vector<dsm::Result> processes;
-  std::vector<std::uint32_t> silent;  ///< processes that were in the middle of something: their figures are 0
-  int status = 0;                     ///< the program's exit status
-  std::optional<PageLogs> logs;       ///< if the options want any
+  std::vector<std::uint32_t> silent;   ///< processes that were in the middle of something: their figures are 0
+  int status = 0;                      ///< the program's exit status
+  double processes_per_processor = 0;  ///< on the host that has most; 0: they sleep for their computing
+  std::optional<PageLogs> logs;        ///< if the options want any
   std::optional<TimelineLogs> timeline;
 };
 

@@ -12,12 +12,16 @@
 #include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <string_view>
 #include <thread>
 
 #include "commands/child.hpp"
+#include "commands/command_line.hpp"
 #include "commands/errors.hpp"
 #include "commands/file_hash.hpp"
+#include "commands/input.hpp"
 #include "commands/interruption.hpp"
 #include "native/dsm/sockets.hpp"
 #include "native/run_command/agent_request.hpp"
@@ -65,15 +69,52 @@ std::string how_it_ended(const ProcessEnd& end) {
 
 }  // namespace
 
-Host parse_host(const std::string& text) {
+Host parse_host(const std::string& text, const std::string& where) {
   const std::size_t equals = text.find('=');
   Host host{text.substr(0, equals), equals == std::string::npos ? "" : text.substr(equals + 1)};
   if (!is_plain(host.name)) {
-    throw BadInput(
-        fmt::format("--hosts: '{}' is no name of a host. Give NAME or NAME=ADDRESS, with commas between", host.name));
+    throw BadInput(fmt::format("{}: '{}' is no name of a host. Give NAME or NAME=ADDRESS", where, host.name));
   }
-  if (equals != std::string::npos) check_address(host.address, "--hosts " + host.name);
+  if (equals != std::string::npos) check_address(host.address, where + " " + host.name);
   return host;
+}
+
+HostFile read_hostfile(const std::string& path) {
+  if (const std::string problem = input_problem(path, 1 << 20); !problem.empty()) {
+    throw BadInput(fmt::format("--hostfile {}: {}. Give a text file with a host a line", path, problem));
+  }
+  std::ifstream file(path);
+  HostFile read;
+  bool has_slots = false;
+  std::string line;
+  for (unsigned number = 1; std::getline(file, line); ++number) {
+    const std::string where = fmt::format("{}:{}", path, number);
+    std::istringstream words(line.substr(0, line.find('#')));
+    std::string host;
+    if (!(words >> host)) continue;
+    std::string slots;
+    if (const std::size_t colon = host.find(':'); colon != std::string::npos) {
+      slots = "slots=" + host.substr(colon + 1);
+      host.resize(colon);
+    }
+    for (std::string word; words >> word; slots = word) {
+      if (slots.empty() && word.starts_with("slots=")) continue;
+      throw BadInput(
+          fmt::format("{}: '{}' has no place there. Write HOST or HOST=ADDRESS, then slots=N at most", where, word));
+    }
+    read.hosts.push_back(parse_host(host, where));
+    read.slots.push_back(1);
+    if (slots.empty()) continue;
+    has_slots = true;
+    const std::string count = slots.substr(std::string_view("slots=").size());
+    if (const std::string problem = whole_number(1, dsm::most_processes)(count); !problem.empty()) {
+      throw BadInput(fmt::format("{}: slots: {}", where, problem));
+    }
+    read.slots.back() = static_cast<std::uint32_t>(std::stoul(count));
+  }
+  if (read.hosts.empty()) throw BadInput(fmt::format("{}: names no host. Write one a line", path));
+  if (!has_slots) read.slots.clear();
+  return read;
 }
 
 void check_address(const std::string& text, const std::string& option) {
@@ -94,9 +135,9 @@ void check_address(const std::string& text, const std::string& option) {
 class Hosts::Agent {
  public:
   Agent(const Host& host, const std::string& launcher, const std::string& command, const std::string& request,
-        int input)
+        int input, const Descriptor& output)
       : name_(host.name), address_(host.address), command_(launcher), unsent_(request), input_(input) {
-    start(command);
+    start(command, output);
   }
   ~Agent() {
     // The agent ends when its connection does; one without may not have come so far.
@@ -163,13 +204,13 @@ class Hosts::Agent {
   bool is_finishing_ = false;
 
  private:
-  void start(const std::string& command) {
+  void start(const std::string& command, const Descriptor& output) {
     Pipe input = make_pipe();
     try {
       process_ = execute({.file = "/bin/sh",
                           .arguments = {"/bin/sh", "-c", "exec " + command_ + " \"$@\"", "sh", command, "--agent"},
                           .environment = own_environment(),
-                          .files = {{input.read_end.get(), STDIN_FILENO}},
+                          .files = {{input.read_end.get(), STDIN_FILENO}, {output.get(), STDOUT_FILENO}},
                           // It can still tidy up when the launcher is gone.
                           .last_signal = SIGTERM});
     } catch (const RunError& error) {
@@ -216,6 +257,7 @@ Hosts::Hosts(const HostsOptions& options, const Layout& layout, const ProgramSta
   }
   AgentRequest request;
   request.secret = secret;
+  request.patience_ms = static_cast<std::uint32_t>(std::clamp(timeout.count() * 500, 1., 1e9));
   request.threads_per_node = layout.threads_per_node;
   request.folder = std::filesystem::current_path().string();
   request.program = start.file.string();
@@ -245,7 +287,7 @@ Hosts::Hosts(const HostsOptions& options, const Layout& layout, const ProgramSta
       if (host_of(node, options.hosts.size()) == number) request.nodes.push_back(node);
     }
     agents_.push_back(std::make_unique<Agent>(host, replace_host(options.launcher, host.name), command,
-                                              text_of(request), number == 0 ? input : -1));
+                                              text_of(request), number == 0 ? input : -1, output_.add_host()));
   }
 }
 
@@ -253,6 +295,13 @@ Hosts::~Hosts() {
   // An agent that finds the port closed would complain of that. So the port closes last.
   for (const auto& agent : agents_) agent->let_go();
   agents_.clear();
+  // A failed program's last words.
+  constexpr auto patience = std::chrono::seconds(1);
+  const auto begun = Clock::now();
+  for (output_.pass_rest(); output_.is_pending() && interruption() == 0 && Clock::now() - begun < patience;) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    output_.pass_rest();
+  }
 }
 
 void Hosts::take_connection(int socket, std::uint32_t host, std::uint32_t process,
@@ -286,6 +335,7 @@ std::vector<ControlChannel> Hosts::gather() {
     // A stopped launcher (Ctrl-Z) has received nothing.
     if (now - last_round > std::chrono::seconds(1)) begun += now - last_round;
     last_round = now;
+    output_.pass(now);
     for (const auto& agent : agents_) {
       // The end first: what the agent said before it must be here by then.
       const bool has_ended = agent->poll_for_end().has_value();
@@ -322,10 +372,12 @@ std::vector<ControlChannel> Hosts::gather() {
 }
 
 void Hosts::add_to(std::vector<pollfd>& polled) const {
+  output_.add_to(polled);
   for (const auto& agent : agents_) agent->add_to(polled);
 }
 
 void Hosts::check(Time now, Listener& listener) {
+  output_.pass(now);
   for (const auto& agent : agents_) {
     const bool has_ended = agent->poll_for_end().has_value();
     ControlChannel& control = agent->control();
@@ -388,10 +440,12 @@ void Hosts::finish() {
     agent->is_finishing_ = true;
     agent->control().send(FrameKind::finish);
   }
-  const auto begun = Clock::now();
+  auto begun = Clock::now();
   for (const auto& agent : agents_) {
-    // What the program printed may still be on its way through the launcher command.
+    // What the program printed may still be on its way through the launcher command, and its reader may take its time.
     while (!agent->poll_for_end()) {
+      output_.pass(Clock::now());
+      if (output_.is_pending()) begun = Clock::now();
       throw_if_interrupted("interrupted while the hosts ended: all processes are stopped");
       agent->control().flush();
       agent->pass_input();
@@ -409,6 +463,10 @@ void Hosts::finish() {
                       "again",
                       agent->name(), agent->command(), how_it_ended(*agent->end())));
     }
+  }
+  for (output_.pass_rest(); output_.is_pending(); output_.pass_rest()) {
+    throw_if_interrupted("interrupted while the program's output was read: all processes are stopped");
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
 }
 

@@ -10,12 +10,14 @@
 #include <vector>
 
 #include <poll.h>
+#include <unistd.h>
 
 #include "commands/descriptor.hpp"
 #include "models/ids.hpp"
 #include "native/dsm/admission.hpp"
 #include "native/run_command/cluster_process.hpp"
 #include "native/run_command/control_channel.hpp"
+#include "native/run_command/host_output.hpp"
 
 namespace sdsm::run_command {
 
@@ -30,8 +32,16 @@ struct HostsOptions {
   std::string listen = "127.0.0.1";     ///< IPv4 address of this machine for the hosts' agents and processes
 };
 
-/// Parses "NAME" or "NAME=ADDRESS". Throws BadInput if a shell or a launcher might misread it.
-Host parse_host(const std::string& text);
+/// Parses "NAME" or "NAME=ADDRESS". Throws BadInput, which names `where`, if a shell or a launcher might misread it.
+Host parse_host(const std::string& text, const std::string& where);
+
+struct HostFile {
+  std::vector<Host> hosts;
+  std::vector<std::uint32_t> slots;  ///< of each host, 1 where its line has none; empty if no line has any
+};
+/// Reads a file as MPI's launchers do: a line "HOST", "HOST slots=N" or "HOST:N" for each host, # before comments.
+/// Throws BadInput with file and line.
+HostFile read_hostfile(const std::string& path);
 /// Throws BadInput, which names `option`, if `text` is no IPv4 address.
 void check_address(const std::string& text, const std::string& option);
 
@@ -64,7 +74,7 @@ class Hosts {
 
   /// Adds the descriptors that the launcher has to wait for besides the processes'.
   void add_to(std::vector<pollfd>& polled) const;
-  /// Takes what the agents say and passes the program's input on.
+  /// Takes what the agents say and passes the program's input and output on.
   void check(Time now, Listener& listener);
   void ping();
   /// The launcher was stopped for so long: agents get that much more time to answer.
@@ -86,6 +96,7 @@ class Hosts {
   std::chrono::duration<double> timeout_;
   Secret secret_;
   std::optional<dsm::Admission> admission_;  ///< until all processes are connected
+  HostOutput output_{STDOUT_FILENO};
   std::vector<std::unique_ptr<Agent>> agents_;
 };
 

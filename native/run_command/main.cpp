@@ -1,8 +1,10 @@
 /// sdsm-run: runs an OpenMP program on a cluster of processes that share their memory by software.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -43,7 +45,7 @@ struct Size {
   std::optional<std::uint32_t> threads_per_node;
 };
 
-/// hosts: that --hosts names; 0: none. Throws BadInput if the numbers contradict each other.
+/// hosts: on which it runs; 0: this machine alone. Throws BadInput if the numbers contradict each other.
 Layout layout_of(Size size, std::uint32_t hosts) {
   // A host is a node unless the user says otherwise.
   if (hosts > 0 && !size.nodes && !(size.threads && size.threads_per_node)) size.nodes = hosts;
@@ -82,9 +84,11 @@ Layout layout_of(Size size, std::uint32_t hosts) {
 /// Options of a run on several hosts.
 struct HostsRequest {
   std::string names;
+  std::string file;
   std::string exported;
   HostsOptions options;
   std::string transport;
+  std::string only_with_hosts;  ///< an option given that has no meaning without
 };
 
 /// The parts between commas. Throws BadInput if one is empty.
@@ -109,12 +113,33 @@ std::string check_variable(const std::string& name) {
 }
 
 /// Throws BadInput if they do not go together.
-void set_hosts(HostsRequest& hosts, RunRequest& request) {
-  if (hosts.names.empty()) {
+void set_hosts(HostsRequest& hosts, Size& size, RunRequest& request) {
+  if (!hosts.file.empty()) {
+    HostFile file = read_hostfile(hosts.file);
+    hosts.options.hosts = std::move(file.hosts);
+    // A node on each host, with a thread for each slot.
+    const bool has_layout = size.threads || size.threads_per_node ||
+                            size.nodes.value_or(hosts.options.hosts.size()) != hosts.options.hosts.size();
+    if (!file.slots.empty() && !has_layout) {
+      size.threads_per_node = file.slots.front();
+      if (std::ranges::adjacent_find(file.slots, std::not_equal_to<>()) != file.slots.end()) {
+        throw BadInput(
+            fmt::format("{}: the hosts' slots differ ({}), but each node has as many threads. Give -n THREADS or "
+                        "--threads-per-node T",
+                        hosts.file, fmt::join(file.slots, ", ")));
+      }
+    }
+  } else if (!hosts.names.empty()) {
+    for (const std::string& name : parts_of(hosts.names, "--hosts")) {
+      hosts.options.hosts.push_back(parse_host(name, "--hosts"));
+    }
+  } else if (!hosts.only_with_hosts.empty()) {
+    throw BadInput(
+        fmt::format("{} is for several hosts: name them by --hosts a,b,c or --hostfile FILE", hosts.only_with_hosts));
+  } else {
     request.cluster.transport = hosts.transport == "tcp" ? dsm::Transport::tcp : dsm::Transport::unix_sockets;
     return;
   }
-  for (const std::string& name : parts_of(hosts.names, "--hosts")) hosts.options.hosts.push_back(parse_host(name));
   if (!hosts.exported.empty()) {
     for (const std::string& name : parts_of(hosts.exported, "--export"))
       request.exported.push_back(check_variable(name));
@@ -167,21 +192,30 @@ void add_hosts(CommandLine& app, HostsRequest& hosts) {
                      "one node on each, or --nodes dealt out in turn. ADDRESS: IPv4, of the host in the nodes' network")
           .check(&name_problem)
           .type_name("HOST[=ADDRESS],...");
+  add_name(
+      app, "--hostfile", hosts.file,
+      "read the hosts from this file instead, a line each: HOST[=ADDRESS] [slots=N] or HOST:N. A node on each host "
+      "has N threads, unless -n or --threads-per-node says otherwise")
+      .excludes(on_hosts);
+  const auto only_with_hosts = [&](const std::string& option, const Check& check) {
+    return [&hosts, option, check](const std::string& text) {
+      hosts.only_with_hosts = option;
+      return check(text);
+    };
+  };
   app.add_option("--launcher", hosts.options.launcher,
                  "shell command that starts a command on a host and passes its standard streams on")
-      .needs(on_hosts)
       .capture_default_str()
-      .check(&name_problem)
+      .check(only_with_hosts("--launcher", &name_problem))
       .type_name("'ssh {host}'");
   app.add_option("--listen", hosts.options.listen, "IPv4 address of this machine at which the hosts reach it")
-      .needs(on_hosts)
       .capture_default_str()
+      .check(only_with_hosts("--listen", &name_problem))
       .type_name("ADDRESS");
   app.add_option("--export", hosts.exported,
                  "names of environment variables for the program on the hosts, beside OMP_*, GOMP_*, SDSM_*, LD_*, "
                  "LC_*, LANG, PATH, HOME, USER, TZ, TMPDIR")
-      .needs(on_hosts)
-      .check(&name_problem)
+      .check(only_with_hosts("--export", &name_problem))
       .type_name("NAME,...");
   app.add_option("--transport", hosts.transport,
                  "sockets that nodes exchange messages through [unix; tcp with --hosts]")
@@ -334,7 +368,7 @@ int run(int argc, char** argv) {
     request.cluster.emulation = {find_platform(options.emulated_platform), std::nullopt, options.scale};
     if (!options.emulated_trace.empty()) request.cluster.emulation->trace = options.emulated_trace;
   }
-  set_hosts(options.hosts, request);
+  set_hosts(options.hosts, options.size, request);
   request.cluster.layout = layout_of(options.size, static_cast<std::uint32_t>(options.hosts.options.hosts.size()));
   check_jiajia(request, options);
   const timelines::Selection shown = selection_of(request.timeline, request.cluster.layout.processes());

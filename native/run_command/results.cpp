@@ -155,28 +155,60 @@ double makespan_s(const std::vector<dsm::Result>& processes) {
   return seconds(processes.front().region.now_ns);
 }
 
-std::size_t median_run(const std::vector<double>& makespans_s) {
-  std::vector<std::size_t> order(makespans_s.size());
+RunFigures figures_of(const std::vector<dsm::Result>& processes) {
+  RunFigures figures{.makespan_s = makespan_s(processes)};
+  for (const dsm::Result& process : processes) {
+    figures.retransmissions += process.retransmissions;
+    figures.messages += process.whole.messages + process.whole.served;
+  }
+  return figures;
+}
+
+std::vector<std::string> doubts_about(const ClusterOptions& options, const std::vector<RunFigures>& runs,
+                                      double processes_per_processor) {
+  std::vector<std::string> doubts;
+  const auto most = std::ranges::max_element(runs, {}, &RunFigures::retransmissions);
+  constexpr std::uint64_t worth_mentioning = 1000;  // one in so many messages: each costs 0.2 s and more
+  if (most->retransmissions * worth_mentioning > most->messages) {
+    doubts.push_back(fmt::format(
+        "note: the network loses packets: TCP sent {} segments again, for {} messages. Each may cost 0.2 s, and "
+        "these times are not those of a sound network",
+        most->retransmissions, most->messages));
+  }
+  if (processes_per_processor > 1) {
+    doubts.push_back(
+        fmt::format("note: {:.3g} processes share each processor{}: the times are not those of a cluster, whose nodes "
+                    "compute at once",
+                    processes_per_processor, options.hosts ? " of a host" : ""));
+  }
+  return doubts;
+}
+
+std::size_t median_run(const std::vector<RunFigures>& runs) {
+  std::vector<std::size_t> order(runs.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return makespans_s[a] < makespans_s[b]; });
+  std::ranges::stable_sort(order, {}, [&](std::size_t run) { return runs[run].makespan_s; });
   return order[(order.size() - 1) / 2];
 }
 
 namespace {
 
-Json result_document(const RunDescription& description, const std::vector<dsm::Result>& median,
-                     const std::vector<double>& makespans_s) {
+Json result_document(const RunDescription& description, const ClusterResult& median_result,
+                     const std::vector<RunFigures>& runs) {
   const Layout& layout = description.options.layout;
-  const auto [least, most] = std::minmax_element(makespans_s.begin(), makespans_s.end());
+  const std::vector<dsm::Result>& median = median_result.processes;
+  const auto [least, most] = std::ranges::minmax(runs, {}, &RunFigures::makespan_s);
   Json document = results::head("native", description.program, layout, description.options.protocol);
   results::add_part(document, makespan_s(median), thread_list(description.options, median, &dsm::Result::region));
   results::add_part(document["whole_run"], whole_makespan_s(median),
                     thread_list(description.options, median, &dsm::Result::whole));
   document["median_s"] = makespan_s(median);
-  document["min_s"] = *least;
-  document["max_s"] = *most;
-  for (const double makespan : makespans_s) document["runs"].push_back({{"makespan_s", makespan}});
+  document["min_s"] = least.makespan_s;
+  document["max_s"] = most.makespan_s;
+  for (const RunFigures& run : runs) {
+    Json& added = document["runs"].emplace_back(Json{{"makespan_s", run.makespan_s}});
+    if (description.options.transport == dsm::Transport::tcp) added["retransmissions"] = run.retransmissions;
+  }
   Json& options = document["options"];
   options = {{"placement", sdsm::name_of(description.options.placement)},
              {"atomics", sdsm::name_of(description.options.atomics)},
@@ -191,6 +223,9 @@ Json result_document(const RunDescription& description, const std::vector<dsm::R
     options["adaptive_write_detection"] = rules.adaptive_write_detection;
   }
   if (description.options.prefetch > 0) options["prefetch"] = description.options.prefetch;
+  if (median_result.processes_per_processor > 0) {
+    options["processes_per_processor"] = median_result.processes_per_processor;
+  }
   if (description.options.is_bound) options["bound"] = true;
   if (description.options.hosts) {
     for (const Host& host : description.options.hosts->hosts) options["hosts"].push_back(host.name);
@@ -201,9 +236,9 @@ Json result_document(const RunDescription& description, const std::vector<dsm::R
 
 }  // namespace
 
-void write_result(const RunDescription& description, const std::vector<dsm::Result>& median,
-                  const std::vector<double>& makespans_s, const std::string& file) {
-  results::write(result_document(description, median, makespans_s), file);
+void write_result(const RunDescription& description, const ClusterResult& median, const std::vector<RunFigures>& runs,
+                  const std::string& file) {
+  results::write(result_document(description, median, runs), file);
 }
 
 std::string name_of(dsm::Transport transport) {
@@ -244,13 +279,16 @@ std::string report_text(const std::string& program, const ClusterOptions& option
     }
     text += "\n";
   }
+  if (const std::uint64_t again = figures_of(processes).retransmissions; again > 0) {
+    text += fmt::format("TCP retransmissions {}\n", again);
+  }
   return text;
 }
 
-std::string repeats_text(const std::vector<double>& makespans_s) {
-  const auto [least, most] = std::minmax_element(makespans_s.begin(), makespans_s.end());
-  return fmt::format("sdsm: {} runs: median {:.4f} s, least {:.4f} s, most {:.4f} s\n", makespans_s.size(),
-                     makespans_s[median_run(makespans_s)], *least, *most);
+std::string repeats_text(const std::vector<RunFigures>& runs) {
+  const auto [least, most] = std::ranges::minmax(runs, {}, &RunFigures::makespan_s);
+  return fmt::format("sdsm: {} runs: median {:.4f} s, least {:.4f} s, most {:.4f} s\n", runs.size(),
+                     runs[median_run(runs)].makespan_s, least.makespan_s, most.makespan_s);
 }
 
 }  // namespace sdsm::run_command

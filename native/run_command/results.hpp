@@ -26,21 +26,33 @@ double makespan_s(const std::vector<dsm::Result>& processes);
 /// compared, only how long each part lasted. A process without a result stays unchanged.
 void fit_to_run(std::vector<dsm::Result>& processes);
 
+/// Figures of one of the runs of --repeat.
+struct RunFigures {
+  double makespan_s = 0;
+  std::uint64_t retransmissions = 0;  ///< of all processes
+  std::uint64_t messages = 0;         ///< of all processes, in the whole run, answers too
+};
+RunFigures figures_of(const std::vector<dsm::Result>& processes);
+
+/// Why the times are not those of a cluster with a sound network and a processor for each thread: notes for people.
+std::vector<std::string> doubts_about(const ClusterOptions& options, const std::vector<RunFigures>& runs,
+                                      double processes_per_processor);
+
 /// A table for people: what each thread spent its time on, and what it sent.
 std::string report_text(const std::string& program, const ClusterOptions& options,
                         const std::vector<dsm::Result>& processes);
 
 /// One line about several runs: median, minimum and maximum.
-std::string repeats_text(const std::vector<double>& makespans_s);
+std::string repeats_text(const std::vector<RunFigures>& runs);
 
 /// Index of the run with the median time; of an even number the faster of two. Precondition: not empty.
-std::size_t median_run(const std::vector<double>& makespans_s);
+std::size_t median_run(const std::vector<RunFigures>& runs);
 
-/// Writes the document to `file`, or to stdout for "-". median: the processes of the run whose time is the median;
-/// makespans_s: of all runs, in order. Throws std::system_error if an input cannot be read, and what
+/// Writes the document to `file`, or to stdout for "-". median: the run whose time is the median; runs: all, in order.
+/// Throws std::system_error if an input cannot be read, and what
 /// commands::write_output() throws.
-void write_result(const RunDescription& description, const std::vector<dsm::Result>& median,
-                  const std::vector<double>& makespans_s, const std::string& file);
+void write_result(const RunDescription& description, const ClusterResult& median, const std::vector<RunFigures>& runs,
+                  const std::string& file);
 
 /// The name of the transport on the command line.
 std::string name_of(dsm::Transport transport);

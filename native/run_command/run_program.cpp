@@ -129,7 +129,7 @@ int run_program(const RunRequest& request) {
   const bool has_outputs =
       !request.json.empty() || !request.pages.empty() || !request.order.empty() || !request.timeline.file.empty();
   std::vector<ClusterResult> runs;
-  std::vector<double> makespans;
+  std::vector<RunFigures> figures;
   for (unsigned i = 0; i < request.repeat; ++i) {
     const int input = request.repeat == 1 ? STDIN_FILENO : repeated_input.next_pass();
     ClusterResult result = run_cluster(start, request.cluster, input);
@@ -144,11 +144,16 @@ int run_program(const RunRequest& request) {
       return result.status;
     }
     if (!result.silent.empty() && (has_outputs || !request.is_quiet)) commands::say(silence_note(result.silent));
-    makespans.push_back(makespan_s(result.processes));
+    figures.push_back(figures_of(result.processes));
     runs.push_back(std::move(result));
   }
-  if (request.repeat > 1 && !request.is_quiet) commands::tell(repeats_text(makespans));
-  const ClusterResult& median = runs[median_run(makespans)];
+  if (request.repeat > 1 && !request.is_quiet) commands::tell(repeats_text(figures));
+  const ClusterResult& median = runs[median_run(figures)];
+  if (!request.is_quiet) {
+    for (const std::string& doubt : doubts_about(request.cluster, figures, median.processes_per_processor)) {
+      commands::say(doubt);
+    }
+  }
   std::vector<TasksRun> tasks;
   for (const dsm::Result& process : median.processes) tasks.push_back({process.tasks, process.task_regions});
   if (const auto note = tasks_note(tasks); note && !request.is_quiet) commands::say(*note);
@@ -156,7 +161,7 @@ int run_program(const RunRequest& request) {
   if (!request.timeline.file.empty()) write_timeline(request, start, median);
   if (request.json.empty()) return 0;
   const RunDescription description{request.program, request.cluster, inputs};
-  write_result(description, median.processes, makespans, request.json);
+  write_result(description, median, figures, request.json);
   return 0;
 }
 

@@ -65,8 +65,8 @@ std::string problem_with_machine(std::string_view attribute, const std::string& 
 }
 
 std::string routing_problem(pugi::xml_node zone) {
-  static constexpr std::array<std::string_view, 8> routings{"Full",    "Floyd",   "Dijkstra", "DijkstraCache",
-                                                            "Cluster", "Vivaldi", "Wifi",     "None"};
+  static constexpr std::array<std::string_view, 7> routings{"Full",    "Floyd",   "Dijkstra", "DijkstraCache",
+                                                            "Cluster", "Vivaldi", "None"};
   const pugi::xml_attribute routing = zone.attribute("routing");
   if (!routing) return {};  // SimGrid reports a missing routing
   const std::string_view given = routing.value();
@@ -76,6 +76,12 @@ std::string routing_problem(pugi::xml_node zone) {
                       [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); });
   };
   if (std::any_of(routings.begin(), routings.end(), is_given)) return {};
+  if (is_given("Wifi")) {
+    return fmt::format(
+        "the zone '{}' is wireless (Wifi): its stations share a medium whose rate changes with them, which is not "
+        "simulated. Give its hosts links of the rate and latency that they get, in a zone with the routing Full",
+        zone.attribute("id").value());
+  }
   return fmt::format("the zone '{}' has the routing '{}', which SimGrid does not know. Give one of {}",
                      zone.attribute("id").value(), given, fmt::join(routings, ", "));
 }

@@ -1,8 +1,10 @@
 /// The launcher of native runs, with a run-time that only speaks its protocol and goes wrong on demand
 /// (tests/native/run/fake_runtime.cpp).
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <set>
@@ -10,6 +12,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "native/run_command/host_output.hpp"
 #include "tests/catch.hpp"
 #include "tests/native/traced_run.hpp"
 
@@ -117,8 +120,57 @@ TEST_CASE("runs on several hosts keep the program's streams and status") {
   CHECK(failed.errors == "sdsm: the program ended with status 7\n");
 }
 
-TEST_CASE("without a number of nodes each host is one") {
+TEST_CASE("hosts' output goes on in whole lines, or after a while") {
+  using sdsm::run_command::HostOutput;
+  sdsm::commands::Pipe pipe = sdsm::commands::make_pipe();
+  fcntl(pipe.read_end.get(), F_SETFL, O_NONBLOCK);
+  HostOutput output(pipe.write_end.get());
+  sdsm::commands::Descriptor one = output.add_host(), other = output.add_host();
+  auto now = HostOutput::Time{} + std::chrono::hours(1);
+  const auto passed = [&] {
+    output.pass(now);
+    std::string text(1 << 16, ' ');
+    return text.substr(
+        0, static_cast<std::size_t>(std::max<ssize_t>(0, read(pipe.read_end.get(), text.data(), text.size()))));
+  };
+  const auto print = [](const sdsm::commands::Descriptor& host, const std::string& text) {
+    REQUIRE(sdsm::commands::write_all(host.get(), text));
+  };
+  print(one, "first\nsec");
+  print(other, "third\nfou");
+  CHECK(passed() == "first\nthird\n");
+  print(other, "rth\n");
+  CHECK(passed() == "fourth\n");
+  now += HostOutput::patience;
+  CHECK(passed().empty());
+  print(one, "ond\nNumber? ");
+  CHECK(passed() == "second\n");
+  now += HostOutput::patience + std::chrono::milliseconds(1);
+  CHECK(passed() == "Number? ");
+  print(one, "end");
+  CHECK(passed().empty());
+  one.reset();
+  CHECK(passed() == "end");
+  // A reader that takes its time, and one that goes.
+  const std::string line(1 << 14, 'x');
+  for (int i = 0; i < 8; ++i) {
+    print(other, line + "\n");
+    output.pass(now);
+  }
+  CHECK(output.is_pending());
+  std::string all;
+  for (std::string part; !(part = passed()).empty();) all += part;
+  CHECK(all.size() == 8 * (line.size() + 1));
+  std::signal(SIGPIPE, SIG_IGN);
+  pipe.read_end.reset();
+  print(other, "lost\n");
+  output.pass(now);
+  CHECK(!sdsm::commands::write_all(other.get(), "lost"));
+}
+
+TEST_CASE("each host is a node, with a thread for each slot") {
   const TemporaryFolder files;
+  std::vector<std::string> on_hosts = ::on_hosts;
   const auto nodes_of = [&](const std::vector<std::string>& options) {
     std::vector<std::string> all{"--json", (files / "r").string(), "-q"};
     all.insert(all.end(), on_hosts.begin(), on_hosts.end());
@@ -136,6 +188,53 @@ TEST_CASE("without a number of nodes each host is one") {
   CHECK(nodes_of({"--threads-per-node", "3"}) == std::pair(2, 3));
   CHECK(nodes_of({"-n", "6", "--threads-per-node", "2"}) == std::pair(3, 2));
   CHECK(nodes_of({"--nodes", "5"}) == std::pair(5, 1));
+  on_hosts[0] = "--hostfile";
+  on_hosts[1] = (files / "hosts").string();
+  const auto nodes_of_file = [&](const std::string& text, const std::vector<std::string>& options = {}) {
+    std::ofstream(files / "hosts") << text;
+    return nodes_of(options);
+  };
+  CHECK(nodes_of_file("# two\n\n a\nb=127.0.0.2 # the other\n") == std::pair(2, 1));
+  CHECK(nodes_of_file("a slots=3\nb:3") == std::pair(2, 3));
+  CHECK(nodes_of_file("a slots=3\nb:3", {"--nodes", "2"}) == std::pair(2, 3));
+  CHECK(nodes_of_file("a slots=3\nb:3", {"--nodes", "4"}) == std::pair(4, 1));
+  CHECK(nodes_of_file("a slots=3\nb", {"-n", "4"}) == std::pair(2, 2));
+}
+
+TEST_CASE("a run says what makes its times others than a cluster's, once") {
+  const TemporaryFolder files;
+  const auto errors_of = [&](const std::string& plan, std::vector<std::string> options) {
+    options.insert(options.end(), {"--repeat", "2", "--json", (files / "r").string()});
+    const CommandResult result = run(plan, options, {echo});
+    REQUIRE(result.status == 0);
+    return result.errors;
+  };
+  const auto json = [&] { return nlohmann::json::parse(sdsm::test::read_text(files / "r")); };
+  const auto count = [](const std::string& text, const std::string& part) {
+    int found = 0;
+    for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; ++at) ++found;
+    return found;
+  };
+  std::vector<std::string> options = on_hosts;
+  options.insert(options.end(), {"--nodes", "4"});
+  for (const std::string plan : {"lossy network", "few processors", ""}) {
+    CAPTURE(plan);
+    const std::string errors = errors_of(plan, options);
+    INFO(errors);
+    // 5 + 6 + 7 + 8; each process has 20 messages, and hosts two processes each.
+    const bool loses = plan == "lossy network";
+    CHECK(count(errors, "\nTCP retransmissions 26\n") == (loses ? 2 : 0));
+    CHECK(count(errors, "sdsm: note: the network loses packets: TCP sent 26 segments again, for 80 messages.") ==
+          (loses ? 1 : 0));
+    CHECK(json()["runs"][1]["retransmissions"] == (loses ? 26 : 0));
+    CHECK(count(errors, "note") == (loses ? 1 : 0));
+    CHECK(json()["options"]["processes_per_processor"] == Approx(plan == "few processors" ? 1 : 0.002));
+  }
+  const std::string errors = errors_of("few processors", {"-n", "5"});
+  CHECK(count(errors, "sdsm: note: 2.5 processes share each processor: ") == 1);
+  CHECK(json()["options"]["processes_per_processor"] == 2.5);
+  CHECK(!json()["runs"][0].contains("retransmissions"));
+  CHECK(errors_of("few processors", {"-n", "5", "-q"}).empty());
 }
 
 TEST_CASE("a quiet run says nothing of its own") {
@@ -406,8 +505,9 @@ TEST_CASE("wrong usage is refused with 2 and with what to do") {
   }
   refused({"-n", "2", "--frobnicate"}, "--frobnicate");
   refused({"-n", "2", "--agent"}, "--agent");
-  refused({"-n", "2", "--launcher", "env"}, "--hosts");
-  refused({"-n", "2", "--listen", "127.0.0.1"}, "--hosts");
+  for (const std::string option : {"--launcher", "--listen", "--export"}) {
+    refused({"-n", "2", option, "x"}, option + " is for several hosts: name them by --hosts a,b,c or --hostfile FILE");
+  }
   refused({"--hosts", "a,b", "--listen", "there"}, "'there' is no IPv4 address");
   refused({"--hosts", "a,b=here"}, "'here' is no IPv4 address");
   refused({"--hosts", "a,b="}, "'' is no IPv4 address");
@@ -421,10 +521,27 @@ TEST_CASE("wrong usage is refused with 2 and with what to do") {
   for (const std::string name : {"A B", "A=1", "1A", "A-B"}) {
     refused({"--hosts", "a,b", "--export", "X," + name}, "'" + name + "' is no name of an environment variable");
   }
+  const TemporaryFolder files;
+  const std::string hostfile = (files / "hosts").string();
+  const std::pair<std::string, std::string> bad_hostfiles[] = {
+      {"a\n\nb c\n", ":3: 'c' has no place there"},
+      {"a:2 slots=2\n", ":1: 'slots=2' has no place there"},
+      {"# none\n", ": names no host"},
+      {"a\n-b\n", ":2: '-b' is no name of a host"},
+      {"a=b\n", ":1 a: 'b' is no IPv4 address"},
+      {"a:0\n", ":1: slots: '0' is not a whole number from 1 to 256"},
+      {"a slots=x\n", ":1: slots: 'x' is not a whole number"},
+      {"a slots=2\nb\n", ": the hosts' slots differ (2, 1), but each node has as many threads. Give -n"},
+  };
+  for (const auto& [text, problem] : bad_hostfiles) {
+    std::ofstream(hostfile) << text;
+    refused({"--hostfile", hostfile, "--launcher", "env"}, hostfile + problem);
+  }
+  refused({"--hostfile", "/nowhere/hosts"}, "--hostfile /nowhere/hosts: ");
+  refused({"--hosts", "a", "--hostfile", hostfile}, "--hosts");
   refused({"--hosts", "a,b,c", "--nodes", "2"}, "3 hosts for 2 nodes");
   refused({"--hosts", "a,b", "--transport", "unix"}, "--transport unix reaches no other host");
   refused({"--hosts", "a,b", "--emulate", SDSM_SOURCE_DIR "/platforms/p3-score.xml"}, "--emulate is for one machine");
-  const TemporaryFolder files;
   const std::string no_platform = (files / "no.xml").string(), empty = (files / "empty.xml").string();
   std::ofstream(no_platform) << "these are\nwords\n";
   std::ofstream{empty};

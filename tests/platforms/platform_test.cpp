@@ -581,6 +581,7 @@ TEST_CASE("an unknown routing is an error with the known ones") {
   CHECK(finding.find("'Bogus'") != std::string::npos);
   CHECK(finding.find("Full") != std::string::npos);
   CHECK(findings_of(with_line("<zone", "<zone id=\"cluster\" routing=\"full\">").text).empty());
+  CHECK(finding_in(with_line("<zone", "<zone id=\"cluster\" routing=\"Wifi\">")).find("wireless") != std::string::npos);
 }
 
 TEST_CASE("a platform beyond the simulator's limits is refused") {

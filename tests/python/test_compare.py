@@ -74,6 +74,13 @@ def test_a_prediction_whose_costs_were_not_measured_is_marked_by_what_lacks(file
     assert "extrapolated" not in text(compare(read_files(files(measured=MEASURED, predicted=PREDICTED))))
 
 
+def test_runs_whose_processes_shared_processors_are_marked(files):
+    shared, own = ({**MEASURED, "options": {**MEASURED["options"], "processes_per_processor": share}} for share in (2.0, 1.0))
+    reported = text(compare(read_files(files(own=own, shared=shared))))
+    assert "  [2] had 2 processes for each processor: its times are not those of a cluster.\n" in reported
+    assert "[1] had" not in reported
+
+
 def test_a_difference_is_of_the_reference_and_most_of_it_is_the_term_that_differs_most(files):
     comparison = compare(read_files(files(measured=MEASURED, predicted=PREDICTED)))
     reference, other = comparison.results

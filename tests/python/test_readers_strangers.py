@@ -124,6 +124,34 @@ def test_names_of_processes_and_colours_before_each_line_are_left_out(tag, tmp_p
     assert values(read(file)) == values(reading_of(strangers.OSU_LATENCY))
 
 
+@pytest.mark.parametrize("rank", ["0: ", " 0: "])
+def test_the_number_of_a_process_before_each_line_is_left_out_and_said_once(rank, tmp_path):
+    file = tmp_path / "osu.txt"
+    file.write_text("".join(f"{rank}{line}\n" for line in strangers.OSU_LATENCY.split("\n")))
+    reading = read(file)
+    assert values(reading) == values(reading_of(strangers.OSU_LATENCY))
+    assert [warning for warning in reading.warnings if "srun -l" in warning] == [reading.warnings[0]]
+    # NetPIPE counts its rows so.
+    file.write_text(strangers.netpipe(""))
+    assert values(read(file)) == values(reading_of(strangers.netpipe("")))
+
+
+@pytest.mark.parametrize(
+    ("text", "row"), [(strangers.OSU_LATENCY, "1048576 1x.3\n"), (strangers.OSU_LATENCY, "1048576 12.3.\n"), (LAT_MEM_RD, "9.00000 9,1\n")]
+)
+def test_a_damaged_last_row_is_no_line_after_the_table(text, row):
+    text = text.rstrip("\n") + "\n"
+    said = refusal(text + row)
+    assert f"{row.strip()!r} looks like a damaged row of the table" in said and said.startswith(f"some.out:{text.count(chr(10)) + 1}: ")
+
+
+@pytest.mark.parametrize("column", ["Bitrate         Retr  Cwnd", "Bandwidth", "Bitrate"])
+def test_iperfs_table_for_people_is_refused_with_the_option_for_json(column):
+    rows = f"[ ID] Interval           Transfer     {column}\n[  5]   0.00-10.00  sec  1.10 GBytes   941 Mbits/sec    0   sender\n"
+    said = refusal(f"Connecting to host n1, port 5201\n{rows}\niperf Done.\n")
+    assert said.startswith("some.out:2: ") and "Run iperf3 with -J" in said
+
+
 # LMbench
 
 

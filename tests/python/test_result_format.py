@@ -140,7 +140,7 @@ def simulations(folder: Path) -> Iterator[tuple[str, Path]]:
         file = traced.with_suffix(".info.json")
         run(BUILD / "sdsm", "trace", "info", traced, "--json", file)
         yield "trace_info", file
-    run(BUILD / "sdsm", "run", "-q", "-n", "2", "--repeat", "2", "--prefetch", "2", "--invalidation", "changed", "--json", folder / "run.json", "--", *program)
+    run(BUILD / "sdsm", "run", "-q", "-n", "2", "--repeat", "2", "--prefetch", "2", "--invalidation", "changed", "--transport", "tcp", "--json", folder / "run.json", "--", *program)
     yield "native", folder / "run.json"
     compared = folder / "compared.json"
     run(BUILD / "sdsm", "compare", folder / "plain.json", folder / "run.json", folder / "draws.json", "--json", compared)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -36,6 +37,30 @@ def compiled(folder: Path, name: str, source: str, *options: object) -> None:
 def symbols(run_time: str, *options: str) -> set[str]:
     listed = subprocess.run(["nm", "-D", *options, BUILD / run_time], capture_output=True, text=True, check=True).stdout
     return {line.split()[-1].split("@")[0] for line in listed.splitlines() if line.split()[-2] in "TtUW"}
+
+
+@COMMANDS
+def test_affinity_formats_give_what_libgomp_gives(tmp_path, command):
+    """Lines of several threads on stderr come in any order, and OMP_DISPLAY_AFFINITY prints them for teams of another size."""
+    environment = os.environ | {"OMP_NUM_THREADS": "4" if command == LOCAL_PEERS else "2"}
+    for more in ({}, {"OMP_DISPLAY_AFFINITY": "TRUE", "OMP_AFFINITY_FORMAT": " %n of %N"}):
+        words = [str(word) for word in (*command, ASKED / "affinity")]
+        expected, found = (
+            subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, env=environment | more, check=True, timeout=600)
+            for program in (words[-1:], words)
+        )
+        assert found.stdout == expected.stdout
+        # A trace runs the program three times.
+        kept = set if command == TRACE else list
+        assert sorted(kept(found.stderr.splitlines())) == sorted(kept(expected.stderr.splitlines()))
+
+
+@COMMANDS
+def test_an_affinity_format_that_is_none_ends_the_run_with_what_fields_there_are(tmp_path, command):
+    source = "#include <omp.h>\n#include <stdlib.h>\nint main(int c, char** v) { omp_capture_affinity(NULL, 0, v[1]); return 0; }"
+    compiled(tmp_path, "captures", source)
+    for format in ("%0n", "%0.n", "%.n", "%z", "%{foo}", "%{host", "%"):
+        assert "%{thread_num}" in done(tmp_path, command, "./captures", format, status=1).stderr
 
 
 #: C reserves these, so who defines them does what they do; libgomp calls those of threads, and

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from tests.validation.native_runs import (
     MarkedRun,
     hosts,
     laplace,
+    output_of,
     tcp_sockets,
 )
 
@@ -178,9 +180,46 @@ def two_hosts():
             assert ip(words) == 0, words
         yield names
     finally:
-        for name in names:
+        for number, name in enumerate(names, start=2):
+            ip(f"link del {mark}v{number}")  # with its namespace it would go later
             ip(f"netns del {name}")
         ip(f"link del {bridge}")
+
+
+def test_what_tcp_sends_again_is_counted(two_hosts, tmp_path):
+    """The first host's segments to the second get lost until one has been sent again."""
+    first, second = two_hosts
+    options = ("--hosts", f"{first}=10.213.9.2,{second}=10.213.9.3", "--listen", "10.213.9.1", "--launcher", "ip netns exec {host}")
+    results, stop = tmp_path / "r.json", tmp_path / "stop"
+    in_first = ("ip", "netns", "exec", first)
+    with MarkedRun("--timeout", 600, "--json", results, *options, "--", ASKED / "barriers_until", stop) as run:
+        run.wait_for(lambda: run.output, "the program's first line")
+        nobody = ("10.213.9.3", "lladdr", "02:00:00:00:00:01", "dev", "eth0")
+        output_of(*in_first, "ip", "neigh", "replace", *nobody, "nud", "permanent")
+        run.wait_for(lambda: "retrans:" in output_of(*in_first, "ss", "-tniH", "dst", "10.213.9.3"), "a retransmission")
+        output_of(*in_first, "ip", "neigh", "del", *nobody)
+        stop.touch()
+        assert run.end() == 0, run.errors
+        assert "\nTCP retransmissions " in run.errors
+    assert json.loads(results.read_text())["runs"][0]["retransmissions"] >= 1
+
+
+LOST = "neigh replace {} lladdr 02:00:00:00:00:01 dev eth0 nud permanent"
+REFUSED = "route add unreachable {}/32"
+
+
+@pytest.mark.parametrize(
+    ("words", "why"), [(REFUSED, "No route to host"), pytest.param(LOST, "Connection timed out", marks=pytest.mark.long)]
+)
+@pytest.mark.parametrize(("place", "host"), [(0, "10.213.9.3"), (1, "10.213.9.1")], ids=["process", "launcher"])
+def test_a_firewall_between_hosts_is_guessed_with_what_to_open(two_hosts, words, why, place, host):
+    options = ("--hosts", ",".join(two_hosts), "--listen", "10.213.9.1", "--launcher", "ip netns exec {host}")
+    subprocess.run(["ip", "-n", two_hosts[place], *words.format(host).split()], check=True)
+    with MarkedRun("--quiet", *options, "--", *laplace(4, 64, 10)) as run:
+        assert run.end() == 1
+        # Lost answers keep the other from connecting, too.
+        peer = r"process [01] cannot be reached at tcp:10.213.9.[23]" if place == 0 else f"the launcher cannot be reached at tcp:{host}"
+        assert re.search(rf"\(?host s\d+h[23]\b.*{peer}:\d+.*{why}.*ip_local_port_range", run.errors), run.errors
 
 
 def test_a_cut_between_two_hosts_ends_the_run_with_both_names(two_hosts):

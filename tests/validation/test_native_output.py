@@ -4,11 +4,12 @@ collects before it writes it."""
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 
 import pytest
 
-from tests.validation.native_runs import ASKED, BUILD, COMMAND, output_of
+from tests.validation.native_runs import ASKED, BUILD, COMMAND, hosts, output_of
 
 LAYOUTS = pytest.mark.parametrize("layout", [("-n", 4), ("--nodes", 2, "--threads-per-node", 2)], ids=["nodes", "shared"])
 TURNS = [f"turn {i}" for i in range(20)]
@@ -18,6 +19,14 @@ TURNS = [f"turn {i}" for i in range(20)]
 def test_lines_come_in_the_order_of_barriers_and_turns(layout):
     printed = output_of(COMMAND, "--quiet", *layout, "--", ASKED / "prints")
     assert printed.splitlines() == ["begin", *TURNS, "before the barrier", "behind the barrier", "end"]
+
+
+@pytest.mark.parametrize("where", [("-n", 4), ("--nodes", 2, "--threads-per-node", 2), hosts(2)], ids=["nodes", "shared", "hosts"])
+def test_lines_are_whole_however_they_are_printed(where):
+    lines = output_of(COMMAND, "--quiet", *where, "--", ASKED / "prints_lines").splitlines()
+    threads = len({line[0] for line in lines})
+    assert not [line for line in lines if not re.fullmatch(r"(\d) \d+ ([a-z])?\2* \1|(\d) \d+  \3", line)]
+    assert len(lines) == threads * (2500 + 100 * 500)
 
 
 @LAYOUTS

@@ -62,6 +62,7 @@ class Simulation(OfSimulation, Run, frozen=True, kw_only=True):
 
 class Repeat(msgspec.Struct, frozen=True, kw_only=True):
     makespan_s: Seconds
+    retransmissions: Count = 0
 
 
 class Native(Run, frozen=True, kw_only=True):

@@ -68,7 +68,13 @@ def _times(comparison: Comparison) -> list[str]:
             f"[{number}]{'' if number > 9 else ' '} {one.result.file:{width}}  {one.result.kind:9} {layout:>7} {time.samples:>7}"
             f"{time.time_s:>11.4g}{time.low_s:>11.4g}{time.high_s:>11.4g} {one.difference:>+8.1%} {first.time_s / time.time_s:>9.3f}"
         )
-    return [*lines, *(f"  {line}." for line in extrapolations(comparison))]
+    return [*lines, *(f"  {line}." for line in (*extrapolations(comparison), *shared_processors(comparison)))]
+
+
+def shared_processors(comparison: Comparison) -> list[str]:
+    """Returns a line for each run whose processes shared processors."""
+    shares = enumerate((one.result.processes_per_processor for one in comparison.results), start=1)
+    return [f"[{number}] had {share:.3g} processes for each processor: its times are not those of a cluster" for number, share in shares if share > 1]
 
 
 def extrapolations(comparison: Comparison) -> list[str]:

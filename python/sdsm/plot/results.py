@@ -40,6 +40,7 @@ class Result:
     account_s: where the time went, mean over threads, by term; of several runs that of the one of median time.
     run_account_s: the same in the terms that a run can tell: what is stolen is part of what the thread did meanwhile.
     counts:   of all threads together, by name.
+    processes_per_processor: of a run, on the host that has most.
     """
 
     file: str
@@ -55,6 +56,7 @@ class Result:
     account_s: tuple[tuple[str, float], ...] = ()
     run_account_s: tuple[tuple[str, float], ...] = ()
     counts: tuple[tuple[str, int], ...] = ()
+    processes_per_processor: float = 0
 
     @property
     def threads(self) -> int:
@@ -101,10 +103,11 @@ def result_of(source: Text) -> Result:
     extrapolated = run.extrapolated if isinstance(run, run_result.Simulation) else ()
     chosen = tuple(sorted(settings.items()))
     layout = (run.nodes, run.threads_per_node)
+    share = run.options.get("processes_per_processor", 0)
     return Result(
         printable(utf8(source.file)), kind, program, *layout, chosen, tuple(variant.items()), times, extrapolated, band,
         tuple(run_result.mean_account_s(run.threads).items()), tuple(mean_over_threads(run.threads).items()),
-        _counts(run.threads),
+        _counts(run.threads), share if isinstance(share, int | float) else 0,
     )  # fmt: skip
 
 

@@ -6,6 +6,7 @@ A new format is one module here with NAME, SEEN, `recognises(text)` and `read(te
 from __future__ import annotations
 
 import importlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol, cast
 
@@ -55,11 +56,13 @@ def read(path: Path | str) -> Reading:
 
 def read_text(source: Text) -> Reading:
     """Reads everything in a text. Raises ReadError."""
+    left_out = source.warnings
     source = one_document(source)
     known = formats()
     candidates = [module for module in known if module.recognises(source)]
     if len(candidates) == 1:
-        return candidates[0].read(source)
+        reading = candidates[0].read(source)
+        return replace(reading, warnings=(*left_out, *reading.warnings))
     if candidates:
         claimed = " and ".join(module.NAME for module in candidates)
         source.refuse(1, f"looks like {claimed} at once. Give each benchmark's output in a file of its own")

@@ -14,6 +14,7 @@ Seen: TCP, one stream, of 3.12. UDP and several streams are read from the descri
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
@@ -32,7 +33,13 @@ OF_STREAMS = 5e-2
 _PathItem = str | int
 
 
+#: What iperf3 and iperf print without -J.
+_FOR_PEOPLE = re.compile(r"^\[ *ID\](?:\[Role\])? +Interval +Transfer +(?:Bitrate|Bandwidth)", re.MULTILINE)
+
+
 def recognises(source: Text) -> bool:
+    if _FOR_PEOPLE.search(source.text):
+        return True
     if not source.looks_like_json:
         return False
     document = source.json
@@ -44,6 +51,9 @@ def recognises(source: Text) -> bool:
 
 def read(source: Text) -> Reading:
     """Raises ReadError."""
+    if match := _FOR_PEOPLE.search(source.text):
+        line = source.text.count("\n", 0, match.start()) + 1
+        source.refuse(line, "iperf's table for people, whose numbers are rounded. Run iperf3 with -J, and give what that prints")
     return _Reader(source).read()
 
 

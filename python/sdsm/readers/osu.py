@@ -98,7 +98,7 @@ def read(source: Text) -> Reading:
             around.row()
             measurements.append(_measurement(source, number, test, line.split()))
         else:
-            around.add(number, is_after_row=bool(test.columns))
+            around.add(number, is_after_row=bool(test.columns), may_be_row=test.has_size)
     _must_have_results(source, test)
     return Reading(source.file, NAME, tuple(measurements), tuple(settings), (*warnings, *around.warnings("OSU")))
 

@@ -38,6 +38,8 @@ REPEATED = frozenset({"sock_bufsize", "sndbuf_actual", "rcvbuf_actual"})
 
 #: Colours, and the names of processes before each line (mpirun --tag-output).
 _DECORATION = re.compile(r"\x1b\[[0-9;]*m|^\[[^]\n]{1,99},[0-9]{1,9}\]<std(?:out|err)>: ?", re.MULTILINE)
+#: The number of the process that srun -l puts before each line.
+_RANK = re.compile(r" *([0-9]{1,9}):(?: |$)")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x85\u2028\u2029]")
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[][{},:]|[^][{},:"\s]+|\n')
 
@@ -51,6 +53,7 @@ class Text:
 
     file: str
     text: str
+    warnings: tuple[str, ...] = ()  # what was left out, for people
 
     @cached_property
     def lines(self) -> list[str]:
@@ -209,11 +212,13 @@ class Around:
         self._source = source
         self._lines: list[int] = []
         self._after_row = 0  # first line since the last row of the table
+        self._is_like_row = False  # that line
 
-    def add(self, line: int, is_after_row: bool) -> None:
+    def add(self, line: int, is_after_row: bool, may_be_row: bool = True) -> None:
         self._lines.append(line)
         if is_after_row and not self._after_row:
             self._after_row = line
+            self._is_like_row = may_be_row and all(re.match(r"[-+.]?[0-9]", word) for word in self._source.plain_lines[line - 1].split())
 
     def begin_table(self) -> None:
         self._after_row = 0
@@ -227,6 +232,9 @@ class Around:
     def warnings(self, name: str) -> list[str]:
         if not self._lines:
             return []
+        if self._after_row and self._is_like_row:
+            shown = self._source.plain_lines[self._after_row - 1][:60]
+            self._source.refuse(self._after_row, f"{shown!r} looks like a damaged row of the table. Correct it, or take it out")
         first, count = self._lines[0], len(self._lines)
         many = f"{count} lines around the tables are not {name}'s. They are left out; the first:"
         one = f"a line around the tables is not {name}'s. It is left out:"
@@ -304,4 +312,14 @@ def load(path: Path | str, advice: str = NAME_AN_OUTPUT) -> Text:
         raise ReadError(name, line, f"not text (character 0x{ord(control[0]):02x}). {advice}")
     if not text.strip():
         raise ReadError(name, 1, f"empty, as if what writes it had been stopped. {advice}")
-    return Text(name, text)
+    return without_ranks(Text(name, text))
+
+
+def without_ranks(source: Text) -> Text:
+    """Returns the text without the number that srun -l puts before each line, if that is one and the same in all."""
+    lines = [line for line in source.text.split("\n") if line.strip()]
+    ranks = {match[1] if (match := _RANK.match(line)) else "" for line in lines}
+    if len(lines) < 2 or len(ranks) != 1 or "" in ranks:
+        return source
+    text = re.sub(_RANK.pattern, "", source.text, flags=re.MULTILINE)
+    return Text(source.file, text, (f"{source.file}:1: each line begins with a process's number ({ranks.pop()}:, as of srun -l), which is left out",))

@@ -1,5 +1,6 @@
 /// In place of libsdsm-run.so, for tests of the launcher: speaks its protocol, shares nothing, and goes wrong on
-/// demand. FAKE_RUN="STAGE ACTION PROCESS" makes one process do something at a stage of the start:
+/// demand. FAKE_RUN="lossy network" or "few processors" has such results, and FAKE_RUN="STAGE ACTION PROCESS" makes one
+/// process do something at a stage of the start:
 ///   stages   start (before welcome is read), listening, connected (before each is said), go (after it), result
 ///   actions  kill, segv, exit (with status 3 and no word), hang, stay (and answer pings), fail, garbage, misplaced,
 ///   huge, close, exec,
@@ -143,6 +144,9 @@ void say_result() {
   result.whole = tally();
   result.whole.now_ns += 1000000000;
   result.clock_calls = 2;
+  const char* plan = std::getenv("FAKE_RUN");
+  result.processors = plan && std::strcmp(plan, "few processors") == 0 ? 2 : 1000;
+  if (plan && std::strcmp(plan, "lossy network") == 0) result.retransmissions = 5 + self.process;
   say(FrameKind::result, &result, sizeof result);
 }
 
