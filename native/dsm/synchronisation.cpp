@@ -18,6 +18,7 @@
 #include "native/dsm/ending.hpp"
 #include "native/dsm/lock_names.hpp"
 #include "native/dsm/measured_region.hpp"
+#include "native/dsm/open_files.hpp"
 #include "native/dsm/opened_pages.hpp"
 #include "native/dsm/page_log.hpp"
 #include "native/dsm/page_turns.hpp"
@@ -43,6 +44,7 @@ constinit ClockCalls clock_at_barrier GUARDED_BY(application){};
 }  // namespace
 
 void note_generation(std::uint32_t received) {
+  take_over_files();
   learn_generation(received);
   if (seen_generation == generation()) return;
   seen_generation = generation();
