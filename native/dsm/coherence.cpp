@@ -417,15 +417,15 @@ std::optional<FaultKind> take_fault(const Place& place, Access access, const At&
   const int owner = process_of_library_heap(address);
   if (owner >= 0 && owner != static_cast<int>(index_of(self.process))) {
     constexpr const char* remedy =
-        ". What fopen, opendir, newlocale, iconv_open, sbrk and the like return is for the thread that called them: "
+        ". What popen, opendir, newlocale, iconv_open, sbrk and the like return is for the thread that called them: "
         "let each thread call them for itself (docs/running.md, \"What is not shared\")";
     end_run({"the program touched address 0x", digits,
              ", in memory that the C library, or the program by sbrk, got in process ",
              program::Decimal(static_cast<std::uint64_t>(owner)), remedy});
   }
   end_run({"the program touched address 0x", digits,
-           ", where this process has no memory that may be used so. Files that another thread opened, and what it "
-           "mapped by mmap or loaded by dlopen, are not shared (docs/running.md, \"What is not shared\")",
+           ", where this process has no memory that may be used so. What another thread mapped by mmap or "
+           "loaded by dlopen is not shared (docs/running.md, \"What is not shared\")",
            elsewhere});
 }
 

@@ -51,7 +51,7 @@ struct Common {
   std::int32_t unit;
 };
 void note_use(const void* parameters) {
-  constexpr std::int32_t is_internal = 1 << 6;  // a variable, instead of a unit
+  constexpr std::int32_t is_internal = 1 << 14;  // IOPARM_DT_HAS_INTERNAL_UNIT: a variable
   const auto& common = *static_cast<const Common*>(parameters);
   if ((common.flags & is_internal) == 0) open_files::uses_unit(common.unit);
 }
