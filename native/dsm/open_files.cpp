@@ -50,7 +50,6 @@ struct Stream {
 };
 /// Zeroed at first.
 struct Table {
-  std::atomic<std::uint32_t> is_taken;
   std::atomic<std::uint32_t> changes;
   std::atomic<std::uint32_t> units_used;
   std::atomic<std::uint64_t> units[most_units];  ///< process plus 1, and the number; 0: none
@@ -61,18 +60,31 @@ struct Table {
 };
 constinit Table* table = nullptr;
 
-/// The table's lock, which the host's processes share. It is held for some system calls.
+constinit int table_file = -1;
+
+/// The table's lock. It is held for some system calls. The kernel takes the host's part of it back from a process that
+/// ends: one of its threads may end it while the other has the lock.
 class CAPABILITY("mutex") TableMutex {
  public:
-  void lock() ACQUIRE() {
+  void lock() ACQUIRE() NO_THREAD_SAFETY_ANALYSIS {
     program::HeldSignals::hold();
-    constexpr unsigned pause_us = 5;
-    for (std::uint32_t no = 0; !table->is_taken.compare_exchange_weak(no, 1); no = 0) usleep(pause_us);
+    of_process_.lock();
+    while (set(F_WRLCK) == -EINTR) continue;
   }
-  void unlock() RELEASE() {
-    table->is_taken.store(0);
+  void unlock() RELEASE() NO_THREAD_SAFETY_ANALYSIS {
+    set(F_UNLCK);
+    of_process_.unlock();
     program::HeldSignals::release();
   }
+
+ private:
+  static long set(short kind) {
+    struct flock whole {};
+    whole.l_type = kind;
+    return call_kernel(SYS_fcntl, {{table_file, F_SETLKW, reinterpret_cast<long>(&whole)}});
+  }
+
+  program::Mutex of_process_;
 };
 constinit TableMutex table_mutex;
 
@@ -253,8 +265,9 @@ void share_files(int file) {
   if (file < 0 || processes() < 2 || reinterpret_cast<std::uintptr_t>(rooms) != rooms_begin) return;
   if (ftruncate(file, sizeof(Table)) != 0) return;
   void* const memory = mmap(nullptr, sizeof(Table), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  close(file);
   if (memory == MAP_FAILED) return;
+  fcntl(file, F_SETFD, FD_CLOEXEC);
+  table_file = file;
   prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);  // where Yama restricts pidfd_getfd
   table = static_cast<Table*>(memory);
   const TableGuard guard;
