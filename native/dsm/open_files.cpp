@@ -222,9 +222,10 @@ void take_over_stream(std::size_t process, std::size_t number) REQUIRES(table_mu
 /// Leaves nothing in the stream's buffer, and no place in the file that others may leave.
 void empty(FILE* stream) {
   if ((stream->_flags & backup_mark) != 0) return;  // what ungetc has put there cannot be handed on
+  const bool is_wide = stream->_mode > 0;           // what it holds is elsewhere
   const bool holds_output = stream->_IO_write_ptr > stream->_IO_write_base;
-  if (holds_output || stream->_IO_read_ptr < stream->_IO_read_end) std::fflush(stream);
-  if (stream->_mode > 0 || stream->_IO_read_ptr != stream->_IO_read_end) return;
+  if (is_wide || holds_output || stream->_IO_read_ptr < stream->_IO_read_end) std::fflush(stream);
+  if (is_wide || stream->_IO_read_ptr != stream->_IO_read_end) return;
   stream->_IO_read_base = stream->_IO_read_ptr = stream->_IO_read_end = stream->_IO_buf_base;
   stream->_IO_write_base = stream->_IO_write_ptr = stream->_IO_write_end = stream->_IO_buf_base;
   stream->_flags &= ~putting_mark;

@@ -413,6 +413,7 @@ std::uint64_t wake_enlisted(LockId lock, std::uint64_t most) {
 void post_flag(std::uint64_t flag, std::uint64_t value) {
   const SlowCall held;
   need_openmp_scope("a flag");
+  hand_on_streams();
   flush(Sync::release);
   const ProcessId manager = manager_of_flag(flag, processes());
   const Head post{.kind = WireKind::flag_post, .generation = generation(), .address = flag, .value = value};
@@ -443,8 +444,10 @@ void synchronise_memory() {
     acquire_lock(jiajia::flush_lock);
     return release_lock(jiajia::flush_lock);
   }
+  hand_on_streams();
   flush(Sync::acquire);
   drop(Sync::acquire);
+  take_over_files();
 }
 
 void end_from_member(ExitKind kind, int status) {

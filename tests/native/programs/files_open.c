@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <wchar.h>
 
 #include "expect.h"
 
@@ -162,6 +163,45 @@ static void stream(void) {
   EXPECT(wrong == 0);
 }
 
+/* Handed on by a lock of the program's own, and from iteration to iteration; wide characters. */
+static void by_other_means(void) {
+  FILE* file = tmpfile();
+  static int is_taken;
+  int wrong = 0, read = 0;
+#pragma omp parallel for schedule(static, 1) reduction(+ : wrong)
+  for (int i = 0; i < lines; ++i) {
+#pragma omp critical
+    wrong += fwprintf(file, L"line %d\n", i) < 0;
+  }
+  fflush(file);
+  FILE* in = fdopen(dup(fileno(file)), "r");
+  rewind(in);
+#pragma omp parallel reduction(+ : wrong, read)
+  for (char* got = ""; got != NULL;) {
+    char line[80];
+    while (__atomic_exchange_n(&is_taken, 1, __ATOMIC_ACQUIRE) != 0) continue;
+    got = fgets(line, sizeof line, in);
+    __atomic_store_n(&is_taken, 0, __ATOMIC_SEQ_CST);
+    int number = -1;
+    if (got != NULL) wrong += sscanf(line, "line %d", &number) != 1;
+    read += got != NULL;
+  }
+  EXPECT(wrong == 0);
+  EXPECT(read == lines);
+  rewind(in);
+  read = 0;
+#pragma omp parallel for ordered(1) schedule(static, 1) reduction(+ : read)
+  for (int i = 0; i < lines; ++i) {
+    int number = -1;
+#pragma omp ordered depend(sink : i - 1)
+    if (fscanf(in, "line %d\n", &number) == 1) ++read;
+#pragma omp ordered depend(source)
+  }
+  EXPECT(read == lines);
+  fclose(in);
+  fclose(file);
+}
+
 /* Standard output in a file: by freopen, and by dup2. */
 static void standard_output(int by_name) {
   fflush(stdout);
@@ -216,6 +256,7 @@ int main(void) {
     opened_inside();
     all_at_once();
     stream();
+    by_other_means();
     standard_output(round);
     through_pipe();
   }
