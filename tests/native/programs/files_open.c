@@ -154,7 +154,7 @@ static void stream(void) {
     }
   }
   EXPECT(wrong == 0);
-  /* Closed by whoever comes last. */
+  /* Closed by the thread that comes last. */
   static int left;
   left = 0;
 #pragma omp parallel reduction(+ : wrong)
