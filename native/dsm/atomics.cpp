@@ -13,6 +13,7 @@
 #include "native/dsm/flags.hpp"
 #include "native/dsm/lock_names.hpp"
 #include "native/dsm/node.hpp"
+#include "native/dsm/open_files.hpp"
 #include "native/dsm/opened_pages.hpp"
 #include "native/dsm/regions.hpp"
 #include "native/dsm/request_handlers.hpp"
@@ -130,10 +131,12 @@ void begin_fence() REQUIRES(application) {
   if (begins_before_operation(self.layout.threads_per_node))
     change_single_writer_mode(SingleWriterEvent::touch_after_meeting);
   give_way();
+  hand_on_streams();
   flush(Sync::acquire);
 }
 void end_fence() REQUIRES(application) {
   drop(Sync::acquire);
+  take_over_files();
   meet_others();
 }
 

@@ -22,6 +22,7 @@
 #include "native/dsm/emulation.hpp"
 #include "native/dsm/flags.hpp"
 #include "native/dsm/library_heap.hpp"
+#include "native/dsm/open_files.hpp"
 #include "native/dsm/opened_pages.hpp"
 #include "native/dsm/page_log.hpp"
 #include "native/dsm/page_turns.hpp"
@@ -405,18 +406,26 @@ std::optional<FaultKind> take_fault(const Place& place, Access access, const At&
     end_run({"the thread's stack is full (address 0x", digits,
              "). Give the initial thread more by ulimit -s, the others by OMP_STACKSIZE (64M, say)", elsewhere});
   }
+  const int opener = process_of_stream(address);
+  if (opener >= 0) {
+    end_run({"the program uses a stream (FILE*, or of C++) that process ",
+             program::Decimal(static_cast<std::uint64_t>(opener)),
+             " opened, and that this process does not have: streams are shared within a host, and where pidfd_getfd is "
+             "allowed. Let the thread that opened it use it, or give the run one host (docs/running.md, \"What is not "
+             "shared\")"});
+  }
   const int owner = process_of_library_heap(address);
   if (owner >= 0 && owner != static_cast<int>(index_of(self.process))) {
     constexpr const char* remedy =
-        ". What fopen, opendir, newlocale, iconv_open, sbrk and the like return is for the thread that called them: "
+        ". What popen, opendir, newlocale, iconv_open, sbrk and the like return is for the thread that called them: "
         "let each thread call them for itself (docs/running.md, \"What is not shared\")";
     end_run({"the program touched address 0x", digits,
              ", in memory that the C library, or the program by sbrk, got in process ",
              program::Decimal(static_cast<std::uint64_t>(owner)), remedy});
   }
   end_run({"the program touched address 0x", digits,
-           ", where this process has no memory that may be used so. Files that another thread opened, and what it "
-           "mapped by mmap or loaded by dlopen, are not shared (docs/running.md, \"What is not shared\")",
+           ", where this process has no memory that may be used so. What another thread mapped by mmap or "
+           "loaded by dlopen is not shared (docs/running.md, \"What is not shared\")",
            elsewhere});
 }
 
@@ -432,6 +441,10 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   const std::uint64_t trapped = now_ns();
   Place place;
   if (!find_faulting_place(reinterpret_cast<std::uintptr_t>(info->si_addr), place)) {
+    if (finds_stream(reinterpret_cast<std::uintptr_t>(info->si_addr))) {
+      errno = saved_errno;
+      return;
+    }
     if (!is_handled_by_program(signal) && info->si_code > 0 && info->si_code != SI_KERNEL)
       end_at_foreign_address(*info);
     return pass_fault_to_program(signal, info, context);

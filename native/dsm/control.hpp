@@ -53,7 +53,7 @@ namespace sdsm::dsm {
 /// all processes, as their initial stacks must look alike.
 inline constexpr const char* control_variable = "SDSM_RUN_CONTROL";
 
-inline constexpr std::uint32_t control_version = 12;
+inline constexpr std::uint32_t control_version = 13;
 inline constexpr std::uint32_t most_processes = 256;
 inline constexpr std::uint32_t secret_bytes = 32;
 
@@ -107,6 +107,7 @@ struct Welcome {
   std::uint64_t stack_limit = 0;
   /// Inherited file descriptor of the memory that the processes of this node share (an empty memfd of the launcher's).
   std::int32_t node_memory = -1;
+  std::int32_t files = -1;  ///< likewise, of what the processes of this host share (open_files.hpp)
   Emulation emulation;
   std::uint32_t processes_on_host = 1;  ///< of the run
   std::uint32_t wants_page_log = 0;

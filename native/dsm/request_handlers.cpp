@@ -2,6 +2,7 @@
 
 #include "native/dsm/blind_waits.hpp"
 #include "native/dsm/downgrades.hpp"
+#include "native/dsm/open_files.hpp"
 #include "native/dsm/opened_pages.hpp"
 #include "native/dsm/page_turns.hpp"
 #include "native/dsm/stack_news.hpp"
@@ -64,6 +65,8 @@ void handle(ProcessId from, const Head& asked, const std::byte* payload) {
     case WireKind::ordered_pass: return pass_turn(from, head, payload);
     case WireKind::flag_post: return post_flag(head);
     case WireKind::flag_wait: return await_flag(from, head);
+    case WireKind::file_closed: return receive_file_closed();
+    case WireKind::has_file: return tell_of_file(from, head);
     case WireKind::exit_run: return want_end(head);
     case WireKind::exit_functions: return note_exit_functions();
     case WireKind::end_turn: return await_end_turn(from);

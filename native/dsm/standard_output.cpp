@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdio>
 
+#include "native/dsm/open_files.hpp"
 #include "native/gomp/entry.hpp"
 #include "native/program/fortran.hpp"
 
@@ -30,8 +31,12 @@ void make_standard_streams() {
 
 void flush_output() {
   FILE* output = &_IO_2_1_stdout_;
-  if (__fpending(output) > 0) std::fflush(output);
+  if (__fpending(output) > 0) {
+    need_output_here();
+    std::fflush(output);
+  }
   program::flush_fortran_output();
+  hand_on_streams();
 }
 
 }  // namespace sdsm::dsm

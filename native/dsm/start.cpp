@@ -30,6 +30,7 @@
 #include "native/dsm/library_heap.hpp"
 #include "native/dsm/library_objects.hpp"
 #include "native/dsm/measured_region.hpp"
+#include "native/dsm/open_files.hpp"
 #include "native/dsm/opened_pages.hpp"
 #include "native/dsm/processors.hpp"
 #include "native/dsm/region_books.hpp"
@@ -192,6 +193,7 @@ void prepare() REQUIRES(starting) {
   self_at_start.begun_ns = now_ns();
   const std::optional<Welcome> welcome = meet_launcher();
   keep_library_heap_apart(index_of(self.process));
+  share_files(welcome ? welcome->files : -1);
   if (self.is_bound) bind_to_processor(static_cast<std::uint32_t>(welcome->processor));
   measure_trap_time();
   if (welcome) {

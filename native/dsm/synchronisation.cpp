@@ -18,6 +18,7 @@
 #include "native/dsm/ending.hpp"
 #include "native/dsm/lock_names.hpp"
 #include "native/dsm/measured_region.hpp"
+#include "native/dsm/open_files.hpp"
 #include "native/dsm/opened_pages.hpp"
 #include "native/dsm/page_log.hpp"
 #include "native/dsm/page_turns.hpp"
@@ -46,6 +47,7 @@ constinit ClockCalls clock_at_barrier GUARDED_BY(application){};
 }  // namespace
 
 void note_generation(std::uint32_t received) {
+  take_over_files();
   learn_generation(received);
   if (seen_generation == generation()) return;
   seen_generation = generation();
@@ -449,6 +451,7 @@ std::uint64_t wake_enlisted(LockId lock, std::uint64_t most) {
 void post_flag(std::uint64_t flag, std::uint64_t value) {
   const SlowCall held;
   need_openmp_scope("a flag");
+  hand_on_streams();
   flush(Sync::release);
   const ProcessId manager = manager_of_flag(flag, processes());
   const Head post{.kind = WireKind::flag_post, .generation = generation(), .address = flag, .value = value};
@@ -479,8 +482,10 @@ void synchronise_memory() {
     acquire_lock(jiajia::flush_lock);
     return release_lock(jiajia::flush_lock);
   }
+  hand_on_streams();
   flush(Sync::acquire);
   drop(Sync::acquire);
+  take_over_files();
 }
 
 void end_from_member(ExitKind kind, int status) {

@@ -8,6 +8,7 @@
 #include "native/dsm/emulation.hpp"
 #include "native/dsm/heap_books.hpp"
 #include "native/dsm/inherited.hpp"
+#include "native/dsm/open_files.hpp"
 #include "native/dsm/request_handlers.hpp"
 #include "native/dsm/scopes.hpp"
 #include "native/dsm/stacks.hpp"
@@ -29,6 +30,7 @@ struct Start {
   Inherited inherited;
   ProcessState state;
   program::FortranSettings fortran;
+  FilesOfInitial files;
   std::uint64_t number = 0;  ///< from 1, of the teams that have others
 };
 static_assert(sizeof(Start) <= page_payload.count);
@@ -65,6 +67,7 @@ void work_in_teams() {
     // libgomp ends the threads for which a team has no use, and creates others for the next one.
     if (last == 0 || own_start.number != last + 1) own_start.inherited.give_to_this_thread();
     own_start.state.give_to_this_process();
+    own_start.files.note_in_other_host();
     // The library gets them once, at the begin of main.
     if (last == 0) own_start.fortran.give_to_this_process();
     last = own_start.number;
@@ -111,6 +114,7 @@ void run_team(const gomp::TeamStart& start) {
   own_start.inherited = Inherited::of_this_thread();
   own_start.state = ProcessState::of_initial();
   own_start.fortran = program::FortranSettings::of_this_process();
+  own_start.files = FilesOfInitial::now();
   own_start.number = ++teams;
   const gomp::TeamStart& team = own_start.team;
   if (team.size < processes()) need_openmp_scope("a barrier of some of the run's threads");

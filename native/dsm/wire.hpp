@@ -98,6 +98,9 @@ enum class WireKind : std::uint8_t {
   write_notices,  ///< payload: NoticeRuns, as far as barrier_arrive has no room for them. No answer
   more_notices,   ///< value: how many of the ended epoch's are known. Answer: done; payload: the next ones
   seen_values,    ///< payload: SeenValues (blind_waits.cpp). Answer: done; value: 1 if some have been changed here
+  file_closed,    ///< a pipe or socket, between processes of a host. No answer
+  has_file,  ///< address: descriptor. Answer: done; value: the process of the asked one's host that opened it, plus
+             ///< 1; 0: none
   exit_run,  ///< to process 0: address: ExitKind; value: status. No answer; quit answers the sender's barrier_arrive
 };
 

@@ -8,6 +8,7 @@
 
 #include "native/gomp/entry.hpp"
 #include "native/program/next_function.hpp"
+#include "native/program/open_files.hpp"
 #include "native/program/program_image.hpp"
 
 namespace sdsm::program {
@@ -40,6 +41,20 @@ constinit FortranFunction<Statement> begin_write{"_gfortran_st_write"};
 constinit FortranFunction<Statement> end_write{"_gfortran_st_write_done"};
 constinit FortranFunction<Statement> begin_read{"_gfortran_st_read"};
 constinit FortranFunction<void(int*)> flush_unit{"_gfortran_flush_i4"};
+
+constinit FortranFunction<Statement> open_unit{"_gfortran_st_open"};
+constinit FortranFunction<Statement> close_unit{"_gfortran_st_close"};
+
+/// The begin of each statement's parameters (libgfortran/io/io.h).
+struct Common {
+  std::int32_t flags;
+  std::int32_t unit;
+};
+void note_use(const void* parameters) {
+  constexpr std::int32_t is_internal = 1 << 14;  // IOPARM_DT_HAS_INTERNAL_UNIT: a variable
+  const auto& common = *static_cast<const Common*>(parameters);
+  if ((common.flags & is_internal) == 0) open_files::uses_unit(common.unit);
+}
 
 constinit std::atomic<bool> has_written = false;
 
@@ -120,7 +135,16 @@ void close_fortran_units() {
 
 using namespace sdsm::program;
 
+SDSM_ENTRY void _gfortran_st_open(void* parameters) {
+  open_unit(parameters);
+  open_files::opened_unit(static_cast<const Common*>(parameters)->unit);
+}
+SDSM_ENTRY void _gfortran_st_close(void* parameters) {
+  open_files::closed_unit(static_cast<const Common*>(parameters)->unit);
+  close_unit(parameters);
+}
 SDSM_ENTRY void _gfortran_st_write(void* parameters) {
+  note_use(parameters);
   has_written.store(true, std::memory_order_relaxed);
   written = written + 1;
   begin(begin_write, parameters);
@@ -129,7 +153,10 @@ SDSM_ENTRY void _gfortran_st_write_done(void* parameters) {
   end_write(parameters);
   written = written - 1;
 }
-SDSM_ENTRY_AS(void, _gfortran_st_read, (void* parameters), begin(begin_read, parameters))
+SDSM_ENTRY void _gfortran_st_read(void* parameters) {
+  note_use(parameters);
+  begin(begin_read, parameters);
+}
 
 SDSM_ENTRY void _gfortran_set_args(int count, char** arguments) {
   settings.argument_count = count;

@@ -8,6 +8,7 @@
 #include "native/gomp/entry.hpp"
 #include "native/program/callers.hpp"
 #include "native/program/library_memory.hpp"
+#include "native/program/open_files.hpp"
 #include "native/program/program_image.hpp"
 #include "native/program/raw_memory.hpp"
 #include "native/program/shared_memory.hpp"
@@ -40,8 +41,10 @@ void* or_no_memory(void* block) {
 
 void* allocate(std::size_t bytes, std::size_t alignment, std::uintptr_t code) {
   std::uintptr_t caller = allocates_for(code);
-  if (!program_image.is_program(caller))
+  if (!program_image.is_program(caller)) {
+    if (void* const room = open_files::take_room(bytes)) return room;
     return alignment <= 16 ? in_library(__libc_malloc, bytes) : in_library(__libc_memalign, alignment, bytes);
+  }
   if (bytes >= page_bytes) caller = caller_in_program(caller);
   return or_no_memory(
       shared_heap::allocate({.bytes = bytes, .alignment = alignment < 16 ? 16 : alignment, .caller = caller}));
@@ -93,7 +96,7 @@ SDSM_ENTRY void free(void* block) noexcept {
   if (block == nullptr) return;
   if (shared_heap::holds(block)) {
     shared_heap::free(block);
-  } else {
+  } else if (!open_files::is_room(block)) {
     in_library(__libc_free, block);
   }
 }

@@ -16,6 +16,7 @@
 #include "native/gomp/entry.hpp"
 #include "native/program/library_memory.hpp"
 #include "native/program/next_function.hpp"
+#include "native/program/open_files.hpp"
 #include "native/program/program_image.hpp"
 #include "native/program/shared_memory.hpp"
 #include "native/program/system_calls.hpp"
@@ -138,6 +139,10 @@ std::size_t write_elements(const void* buffer, std::size_t bytes, std::size_t co
                            std::uintptr_t caller) {
   SDSM_NEXT_FUNCTION NextFunction<Write> real{"fwrite_unlocked"};
   if (bytes == 0 || count == 0) return 0;
+  // Another process may write between two pieces: what does not fit beside the last texts comes after them.
+  const bool holds_output = stream->_IO_write_ptr > stream->_IO_write_base;
+  const auto room = static_cast<std::size_t>(stream->_IO_buf_end - stream->_IO_write_ptr);
+  if (holds_output && bytes * count > room && open_files::are_shared()) fflush_unlocked(stream);
   const auto* const begin = static_cast<const std::byte*>(buffer);
   const auto write = [&](const std::byte* text, std::size_t length) {
     return move_bytes(real.for_caller(caller), text, length, stream, KernelUse::reads);
@@ -320,7 +325,12 @@ PrivateBuffer* private_buffer_of(const FILE* stream) {
 SDSM_ENTRY int fclose(FILE* stream) {
   SDSM_NEXT_FUNCTION NextFunction<int(FILE*)> real{"fclose"};
   PrivateBuffer* const buffer = has_own_malloc() ? private_buffer_of(stream) : nullptr;
-  const int answer = real.for_caller(SDSM_CALLER)(stream);
+  int answer = 0;
+  {
+    if (open_files::is_room(stream)) std::fflush(stream);  // which may wait for others
+    const open_files::Closing noted(stream->_fileno, stream);
+    answer = real.for_caller(SDSM_CALLER)(stream);
+  }
   if (buffer != nullptr) buffer->mark = 0;
   __libc_free(buffer);
   return answer;

@@ -41,6 +41,8 @@
 #include "native/program/fortran.hpp"
 #include "native/program/mapped_memory.hpp"
 #include "native/program/next_function.hpp"
+#include "native/program/open_files.hpp"
+#include "native/program/own_calls.hpp"
 #include "native/program/program_image.hpp"
 
 namespace sdsm::program {
@@ -179,6 +181,45 @@ constexpr Row rows[] = {
 #undef PLAIN
 #undef OWN
 
+/// Notes what a call has opened, and gives it the number that it has from now on. Returns the call's answer.
+long note_opened(const SystemCall& call, long answer) {
+  using Opens = SystemCall::Opens;
+  const auto descriptor = static_cast<int>(answer);
+  if (call.opening == Opens::nothing || descriptor == -1 || (answer < 0 && answer >= -4095)) return answer;
+  auto* const stream = reinterpret_cast<FILE*>(answer);
+  switch (call.opening) {
+    case Opens::nothing: break;
+    case Opens::file: return open_files::opened(descriptor);
+    case Opens::over_file: open_files::replaced(descriptor); break;
+    case Opens::pair:
+      for (int i = 0; i < 2; ++i) {
+        int& end = static_cast<int*>(call.at(call.pair_at))[i];
+        end = open_files::opened(end);
+      }
+      break;
+    case Opens::stream:
+      if (stream != nullptr) stream->_fileno = open_files::opened(stream->_fileno);
+      [[fallthrough]];
+    case Opens::stream_on_file:
+      if (stream != nullptr) open_files::opened_stream(stream);
+      break;
+    case Opens::over_stream:
+      if (stream != nullptr) {
+        open_files::replaced(stream->_fileno);
+        open_files::opened_stream(stream);
+      }
+      break;
+  }
+  return answer;
+}
+
+/// Whether a call has failed as its file is not open here, and may succeed now.
+bool finds_file(const SystemCall& call, int error) {
+  if (error != EBADF || call.name == nullptr) return false;
+  const bool moves_data = std::strstr(call.name, "read") != nullptr || std::strstr(call.name, "write") != nullptr;
+  return moves_data && open_files::find_elsewhere(static_cast<int>(call[0]));
+}
+
 /// What a call answers; and if that is a failure, which one.
 struct Answer {
   long value = 0;
@@ -278,8 +319,20 @@ long call_library(LibraryFunction& real, Touch touch, const SystemCall& call, st
     return in_spite_of_signals(inside, {-1, EAGAIN}, [&](const SystemCall& left) {
       errno = 0;  // a success leaves it as it is, which might be EFAULT
       const long* const w = left.arguments;
-      const long value = function(w[0], w[1], w[2], w[3], w[4], w[5]);
-      error = errno;
+      const auto call_function = [&] {
+        const long value = function(w[0], w[1], w[2], w[3], w[4], w[5]);
+        error = errno;
+        return value;
+      };
+      long value = 0;
+      if (inside.opening == SystemCall::Opens::stream || inside.opening == SystemCall::Opens::stream_on_file) {
+        const open_files::NextRoom room(open_files::room_for_stream());
+        value = call_function();
+      } else {
+        value = call_function();
+      }
+      // A call at the end of a region's body, whose answer nobody uses, seems to come from the run-time.
+      if (!is_run_time(caller) || inside.opening > SystemCall::Opens::pair) value = note_opened(inside, value);
       if (inside.is_stream) keep_buffer_private(reinterpret_cast<FILE*>(value));
       return Answer{value, static_cast<int>(value) == -1 ? error : 0};
     });
@@ -294,6 +347,7 @@ long call_library(LibraryFunction& real, Touch touch, const SystemCall& call, st
     });
   }
   if (answer.error != 0) error = answer.error;
+  if (finds_file(call, answer.error)) return call_library(real, touch, call, caller);
   errno = error == 0 ? error_before : error;
   return answer.value;
 }
@@ -316,6 +370,9 @@ void SystemCall::text(int i) const {
 void SystemCall::opens(int path) const {
   text(path);
   if (begins_fortran_statement()) engine::note_unopened_unit(static_cast<const char*>(at(path)));
+}
+void SystemCall::controls_file() {
+  if (count(1) == F_DUPFD || count(1) == F_DUPFD_CLOEXEC) opens_file();
 }
 void SystemCall::texts(int i) const {
   const auto* const all = static_cast<const char* const*>(at(i));
@@ -438,6 +495,10 @@ long serve(long number, const SystemCall& call, std::uintptr_t caller) {
     case SYS_recvmmsg: return each_message(call, true);
     case SYS_sendmmsg: return each_message(call, false);
     case SYS_exit_group: _exit(number_at(0));
+    case SYS_close: {
+      const open_files::Closing noted(number_at(0));
+      return call_kernel(number, call);
+    }
     default: break;
   }
   long answered = 0;
@@ -463,13 +524,14 @@ long serve(long number, const SystemCall& call, std::uintptr_t caller) {
     named.name = row.name;
     const auto call_it = [&](const SystemCall& inside) {
       return in_spite_of_signals(inside, {-EAGAIN, EAGAIN}, [&](const SystemCall& left) {
-        const long value = call_kernel(number, left);
+        const long value = note_opened(left, call_kernel(number, left));
         return Answer{value, value < 0 && value >= -4095 ? static_cast<int>(-value) : 0};
       });
     };
     const long answer = with_memory(row.touch, named, call_it, [](const Answer& given, const SystemCall& /*unused*/) {
                           return given.value == -EFAULT;
                         }).value;
+    if (finds_file(named, static_cast<int>(-answer))) return serve(number, call, caller);
     if (number == SYS_getrusage && answer == 0) answer_getrusage(number_at(0), static_cast<rusage*>(call.at(1)));
     return answer;
   }

@@ -27,6 +27,11 @@ struct SystemCall {
   bool is_wait = false;             ///< its time is no computing
   bool goes_on = false;             ///< when the run-time has interrupted it
   bool is_stream = false;           ///< it answers a FILE*
+  /// What it opens: the answer is a descriptor; two are at argument `pair_at`; the answer is a stream on a new
+  /// descriptor, or on one that is open; it is a stream or a descriptor that had another file.
+  enum class Opens : std::uint8_t { nothing, file, pair, stream, stream_on_file, over_stream, over_file };
+  Opens opening = Opens::nothing;
+  int pair_at = 0;
   int milliseconds_at = -1;  ///< the argument that limits it, in milliseconds; -1: none, or the kernel counts down
   int timespec_at = -1;      ///< the argument that limits it, as a time that the kernel does not count down
   int socket_limit = 0;      ///< the option of the socket in argument 0 that limits it
@@ -97,8 +102,18 @@ struct SystemCall {
   /// Argument `limit` is a time that the clock in argument `clock` shows to the program, if `flags` says so.
   void until(int clock, int flags, int limit);
 
+  void opens_file() { opening = Opens::file; }
+  void replaces_file() { opening = Opens::over_file; }
+  void controls_file();  ///< fcntl, which may open one
+  void opens_pair(int i) {
+    opening = Opens::pair;
+    pair_at = i;
+  }
   /// The answer is a FILE*, whose buffer will not be the program's.
-  void opens_stream() { is_stream = true; }
+  void opens_stream(Opens how = Opens::nothing) {
+    is_stream = true;
+    opening = how;
+  }
   /// The answer is an error's number.
   void answers_error() { answers_with_error = true; }
   /// Ends the run if one of these arguments points to shared memory; without any: in any case.

@@ -139,6 +139,7 @@ class Agent {
   void start_processes() {
     const Descriptor nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
     if (nothing.get() < 0) throw_errno("/dev/null");
+    const Descriptor host_files(memfd_create("sdsm-files", MFD_CLOEXEC));
     ProgramStart start{request_.program, request_.arguments, Environment(request_.environment)};
     for (const std::uint32_t node : request_.nodes) {
       const Descriptor memory(memfd_create("sdsm-node", MFD_CLOEXEC));
@@ -151,7 +152,8 @@ class Agent {
         const std::uint32_t number = node * request_.threads_per_node + thread;
         const Descriptor control = connect(number);
         const int input = number == 0 ? STDIN_FILENO : nothing.get();
-        processes_.emplace(number, start_process(start, input, control.get(), {memory.get(), -1, -1}));
+        processes_.emplace(number,
+                           start_process(start, input, control.get(), {memory.get(), -1, -1, host_files.get()}));
       }
     }
     // The program's input is the program's alone.

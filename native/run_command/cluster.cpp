@@ -140,6 +140,7 @@ class Cluster final : private Hosts::Listener {
     }
     const Descriptor nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
     if (nothing.get() < 0) throw_errno("/dev/null");
+    const Descriptor host_files(memfd_create("sdsm-files", MFD_CLOEXEC));
     members_.reserve(size());
     const Layout memory_layout = dsm::layout_of_memory(options_.protocol, options_.layout);
     for (std::uint32_t node = 0; node < memory_layout.nodes; ++node) {
@@ -148,7 +149,7 @@ class Cluster final : private Hosts::Listener {
       if (memory.get() < 0) fail_with_remedy("a node's memory cannot be made");
       for (std::uint32_t thread = 0; thread < memory_layout.threads_per_node; ++thread) {
         throw_if_interrupted("interrupted during the start: all processes are stopped");
-        const InheritedFiles files{memory.get(), emulated_.wires.get(), emulated_.schedule.get()};
+        const InheritedFiles files{memory.get(), emulated_.wires.get(), emulated_.schedule.get(), host_files.get()};
         int ends[2];
         if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) fail_with_remedy("a socket cannot be made");
         const Descriptor process_end(ends[1]);
@@ -200,6 +201,7 @@ class Cluster final : private Hosts::Listener {
     getrlimit(RLIMIT_STACK, &stack);
     welcome.stack_limit = stack.rlim_cur;
     welcome.node_memory = memory_descriptor;
+    welcome.files = files_descriptor;
     welcome.emulation = emulated_.emulation;
     if (emulated_.wires.get() >= 0) welcome.emulation.wires = wires_descriptor;
     if (emulated_.schedule.get() >= 0) welcome.emulation.schedule = schedule_descriptor;

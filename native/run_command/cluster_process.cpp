@@ -18,7 +18,8 @@ commands::Child start_process(const ProgramStart& start, int input, int control,
                                       {control, control_descriptor},
                                       {files.node_memory, memory_descriptor},
                                       {files.wires, wires_descriptor},
-                                      {files.schedule, schedule_descriptor}},
+                                      {files.schedule, schedule_descriptor},
+                                      {files.files, files_descriptor}},
                             .addresses = commands::Execution::Addresses::fixed});
 }
 

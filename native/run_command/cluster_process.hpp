@@ -25,12 +25,14 @@ inline constexpr int control_descriptor = 200;
 inline constexpr int memory_descriptor = 201;
 inline constexpr int wires_descriptor = 202;
 inline constexpr int schedule_descriptor = 203;
+inline constexpr int files_descriptor = 204;
 
 /// Descriptors that a process inherits; -1: none.
 struct InheritedFiles {
   int node_memory = -1;  ///< what the processes of its node share
   int wires = -1;        ///< of an emulated network (native/dsm/emulation.hpp)
   int schedule = -1;     ///< of emulated processors
+  int files = -1;        ///< what the processes of its host share
 };
 
 /// Starts one. input: its standard input; control: its end of the launcher's socket. Throws as commands::execute().

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from tests.validation.native_runs import ASKED, BUILD, MarkedRun
+from tests.validation.native_runs import ASKED, BUILD, MarkedRun, hosts
 
 PROGRAM = ASKED / "foreign"
 
@@ -133,9 +133,37 @@ def test_what_differs_between_processes_is_reported_where_it_is_used(tmp_path, a
     assert (len(notes) == 1 and said in notes[0] and "What is not shared" in notes[0]) if said else notes == []
 
 
-@pytest.mark.parametrize(("how", "is_reported"), [("initial", True), ("each", False)])
-def test_a_unit_that_another_thread_opened_is_reported(tmp_path, how, is_reported):
+@pytest.mark.parametrize(("how", "unit"), [("initial", 10), ("output", 6), ("each", None), ("alone", None)])
+@pytest.mark.parametrize("layout", [("-n", 2), ("--nodes", 1, "--threads-per-node", 2), hosts(2)], ids=["nodes", "local peers", "hosts"])
+def test_a_unit_that_only_another_thread_has_open_is_refused(tmp_path, how, unit, layout):
     if shutil.which("gfortran") is None:
         pytest.skip("no gfortran")
-    notes = notes_of(tmp_path, ASKED / "units", how)
-    assert (len(notes) == 1 and "opens the file fort.10 for a unit that is not open in the thread" in notes[0]) if is_reported else notes == []
+    with MarkedRun("-q", *layout, "--", ASKED / "units", how, cwd=tmp_path) as run:
+        assert run.end() == (0 if unit is None else 1), run.errors
+        if unit is not None:
+            assert f"reads or writes unit {unit} of Fortran, which is open in process 0 alone" in run.errors
+            return
+    lines = (tmp_path / "units.txt").read_text().splitlines()
+    assert sorted(int(line) for line in lines) == ([0, 1] if how == "each" else [0])
+
+
+def test_a_unit_that_no_thread_has_opened_is_reported(tmp_path):
+    if shutil.which("gfortran") is None:
+        pytest.skip("no gfortran")
+    (note,) = notes_of(tmp_path, ASKED / "units", "nobody")
+    assert "opens the file fort.10 for a unit that is not open in the thread" in note
+
+
+@pytest.mark.parametrize(
+    ("what", "said"),
+    [("descriptor", "uses descriptor 3, which process 0 opened. The processes of other hosts do not have it"),
+     ("stream", "uses a stream (FILE*, or of C++) that process 0 opened, and that this process does not have"),
+     ("output", "prints to standard output, which the program has sent to a file on another host"),
+     ("alone", None)],
+)  # fmt: skip
+def test_a_file_of_another_host_is_refused_where_it_is_used(tmp_path, what, said):
+    with MarkedRun("-q", *hosts(2), "--", ASKED / "opens", what, cwd=tmp_path) as run:
+        assert run.end() == (0 if said is None else 1), run.errors
+        assert (said in run.errors) if said else run.errors == ""
+    with MarkedRun("-q", "-n", 2, "--", ASKED / "opens", what, cwd=tmp_path) as run:
+        assert (run.end(), run.errors) == (0, "")

@@ -2,13 +2,19 @@
 program units
   use omp_lib
   character(20) :: how
+  integer :: unit
+  logical :: writes
   call get_command_argument(1, how)
-  if (how /= 'each') open(10, file='units.txt')
-  !$omp parallel num_threads(2)
+  unit = merge(6, 10, how == 'output')
+  if (how /= 'each' .and. how /= 'nobody') open(unit, file='units.txt')
+  !$omp parallel num_threads(2) private(writes)
   !$omp critical
-  if (how == 'each') open(10, file='units.txt', position='append')
-  write(10, *) omp_get_thread_num()
-  if (how == 'each') close(10)
+  if (how == 'each') open(unit, file='units.txt', position='append')
+  writes = .true.
+  if (how == 'alone') writes = omp_get_thread_num() == 0
+  if (how == 'nobody') writes = omp_get_thread_num() == 1
+  if (writes) write(unit, *) omp_get_thread_num()
+  if (how == 'each') close(unit)
   !$omp end critical
   !$omp end parallel
 end program
