@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -141,13 +142,16 @@ class Run {
   /// If the schedule has any, nothing but them is left in it.
   bool keeps_learnt_polls() const {
     std::map<std::uint64_t, tracer::ScheduleEntry> learnt;  // by address
-    tracer::ScheduleEntry entry;
-    for (off_t at = 0; pread(schedule_.get(), &entry, sizeof entry, at) == sizeof entry; at += sizeof entry) {
-      if (entry.kind != tracer::ScheduleEntry::Kind::wait_loop) continue;
-      if (entry.chosen >= tracer::wait_loop_poll) {
-        learnt[entry.value] = entry;
-      } else {
-        learnt.erase(entry.value);
+    std::array<tracer::ScheduleEntry, 4096> some;
+    off_t at = 0;
+    for (ssize_t bytes; (bytes = pread(schedule_.get(), some.data(), sizeof some, at)) > 0; at += bytes) {
+      for (const auto& entry : std::span(some.data(), static_cast<std::size_t>(bytes) / sizeof some[0])) {
+        if (entry.kind != tracer::ScheduleEntry::Kind::wait_loop) continue;
+        if (entry.chosen >= tracer::wait_loop_poll) {
+          learnt[entry.value] = entry;
+        } else {
+          learnt.erase(entry.value);
+        }
       }
     }
     if (learnt.empty()) return false;
