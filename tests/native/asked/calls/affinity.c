@@ -23,8 +23,10 @@ int main(void) {
       capture("100%% longer than the buffer, which takes so much of it: %0.20n");
       char host[300] = "", process[30] = "", padded[400] = "";
       omp_capture_affinity(host, sizeof host, "%H");
-      printf("host %d\n", omp_capture_affinity(padded, sizeof padded, "%.290{host}") == 290 && strstr(padded, host) != NULL);
-      printf("number %d\n", omp_capture_affinity(process, sizeof process, "%0.20{native_thread_id}") == 20 && strncmp(process, "0x000", 5) == 0);
+      printf("host %d\n",
+             omp_capture_affinity(padded, sizeof padded, "%.290{host}") == 290 && strstr(padded, host) != NULL);
+      printf("number %d\n", omp_capture_affinity(process, sizeof process, "%0.20{native_thread_id}") == 20 &&
+                                strncmp(process, "0x000", 5) == 0);
       fflush(stdout);
       if (i == 1) omp_display_affinity("");
       if (i == 0) omp_display_affinity("%N%%");
