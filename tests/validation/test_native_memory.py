@@ -89,6 +89,35 @@ def test_programs_of_atomic_operations_library_locks_and_flags(nodes, threads_pe
     check_mixed_programs(1, 5, nodes, threads_per_node, program)
 
 
+#: In a network of its own, where a connection's buffers are the smallest that setsockopt gives.
+LEAST_BUFFERS = (
+    *("unshare", "--map-root-user", "--net", "sh", "-c"),
+    "ip link set lo up && sysctl -qw net.ipv4.tcp_rmem='2304 2304 2304' net.ipv4.tcp_wmem='4608 4608 4608' && exec \"$@\"",
+    "sh",
+)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "layout", "program"),
+    thinned(
+        5,
+        ("scash", "scash --invalidation changed", "scash --atomics lock", "home-open --prefetch 14", "jiajia"),
+        ((2, 1), (4, 1), (2, 2)),
+        ("all_at_once 2048", "late_diffs", "litmus 2", f"{OPTIMISED[0]} --seed 3 --programs 2 {' '.join(map(str, MIXED))}"),
+    ),
+)
+def test_nothing_waits_in_a_circle_where_connections_hold_next_to_nothing(protocol, layout, program):
+    if subprocess.run([*LEAST_BUFFERS, "true"], capture_output=True).returncode != 0:
+        pytest.skip("this machine lets nobody make networks of namespaces")
+    nodes, per_node = layout
+    name, *arguments = program.split()
+    layout = ("--nodes", nodes, "--threads-per-node", per_node)
+    command = (BUILD / "sdsm-run", "-q", *layout, "--transport", "tcp", "--protocol", *protocol.split())
+    words = [str(word) for word in (*LEAST_BUFFERS, *command, "--", PROGRAMS / name, *arguments)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=200, check=False)
+    assert (done.returncode, done.stderr) == (0, ""), f"{' '.join(words)}: {done.stderr}"
+
+
 #: What the protocol of the shared memory is, beside SCASH as published.
 VARIANTS = (
     ("--protocol", "home-open"),
