@@ -28,7 +28,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "models/atomics.hpp"
@@ -171,8 +170,9 @@ constexpr Taken taken_by(const OperationAtHome& operation) {
   return operation.orders_memory ? Taken::from_all : Taken::from_others;
 }
 
-/// Whether the thread that asks for an atomic operation keeps its node's copy of the page. Local peers would see the
-/// old value there until the outcome comes. Copies of stacks go at each operation.
+/// Whether the thread that asks for an atomic operation keeps its node's copy of the page. The copy may stay: its only
+/// thread waits for the outcome, and finds it in the copy, and no other node writes the page without taking the copy
+/// first. Local peers would see the old value until the outcome comes. Copies of stacks go at each operation.
 constexpr bool keeps_copy_at_operation(bool is_in_single_writer_mode, std::uint32_t processes, bool is_on_stack) {
   return is_in_single_writer_mode && processes == 1 && !is_on_stack;
 }
@@ -198,13 +198,16 @@ class PageSharing {
     return list;
   }
 
-  /// The downgrades of all nodes, the home too, before an atomic operation: each next touch then asks the home. `by`:
-  /// the node whose only thread waits for the outcome, which it sees in the copy that it keeps.
-  std::vector<Loss> losses_to_operation(NodeId home, std::optional<NodeId> by) const {
+  /// The downgrades of all nodes, the home too, before an atomic operation for node `by`: each next touch then asks the
+  /// home. `keeps_copy`: but for `by`, whose only thread waits for the outcome and sees it in its copy.
+  std::vector<Loss> losses_to_operation(NodeId home, NodeId by, bool keeps_copy) const {
     std::vector<Loss> list;
     for (const Holder& holder : holders_) {
-      if (holder.node != by) list.push_back({holder.node, Right::none});
-      if (holder.node == by && by != home && holder.right == Right::write) list.push_back({holder.node, Right::read});
+      if (!keeps_copy || holder.node != by) {
+        list.push_back({holder.node, Right::none});
+      } else if (by != home && holder.right == Right::write) {
+        list.push_back({holder.node, Right::read});
+      }
     }
     return list;
   }

@@ -80,10 +80,10 @@ Time PageRights::operate(PageId page, ProcessId home, ProcessId by) {
   if (taken == Taken::nothing && is_on()) note_diff(page);
   if (taken != Taken::from_all) return {};
   Shared& shared = list(page, home);
-  const std::optional<NodeId> keeps =
-      keeps_copy_at_operation(page) ? std::optional(cluster_.layout.node_of(by)) : std::nullopt;
   const Time downgrades =
-      take_from(page, shared, shared.sharing.losses_to_operation(cluster_.layout.node_of(home), keeps));
+      take_from(page, shared,
+                shared.sharing.losses_to_operation(cluster_.layout.node_of(home), cluster_.layout.node_of(by),
+                                                   keeps_copy_at_operation(page)));
   shared.sharing.note_change();
   return downgrades;
 }

@@ -410,8 +410,9 @@ std::optional<FaultKind> take_fault(const Place& place, Access access, const At&
   if (opener >= 0) {
     end_run({"the program uses a stream (FILE*, or of C++) that process ",
              program::Decimal(static_cast<std::uint64_t>(opener)),
-             " opened, and that this process does not have: streams are shared within a host, and where pidfd_getfd is "
-             "allowed. Let the thread that opened it use it, or give the run one host (docs/running.md, \"What is not "
+             " opened, and that this process does not have: streams are shared within a host, where pidfd_getfd is "
+             "allowed, on the lowest 200 descriptors. Let the thread that opened it use it, or give the run one host "
+             "(docs/running.md, \"What is not "
              "shared\")"});
   }
   const int owner = process_of_library_heap(address);

@@ -52,6 +52,8 @@ struct Stream {
 struct Table {
   std::atomic<std::uint32_t> changes;
   std::atomic<std::uint32_t> units_used;
+  std::atomic<std::uint32_t>
+      has_higher;  ///< process plus 1 that last opened a descriptor that has no row here; 0: none
   std::atomic<std::uint64_t> units[most_units];  ///< process plus 1, and the number; 0: none
   pid_t pids[most_processes];                    ///< 0: on another host
   Descriptor descriptors[most_descriptors];
@@ -143,7 +145,8 @@ void close_own(long descriptor) {
   call_kernel(SYS_close, {{descriptor}});
 }
 
-/// Gets the file that its owner has at that number. Leaves what this process has there that is not in the table.
+/// Gets the file that its owner has at that number. If this process has a file there that the table does not list, that
+/// stays, and the answer is false.
 bool fetch(int number, const Own& own) REQUIRES(table_mutex) {
   const pid_t owner = table->pids[table->descriptors[number].owner - 1];
   const long process = call_kernel(SYS_pidfd_open, {{owner, 0}});
@@ -170,7 +173,7 @@ void take_over_descriptors() REQUIRES(table_mutex) {
     const bool was_open = own.is_open || (own.version == 0 && number <= STDERR_FILENO);
     own.is_open = shared.owner != 0 && fetch(number, own);
     if (was_open && !own.is_open) close_own(number);
-    // Else later: this thread, or the other one, may be about to open a file, or to close one of the run-time's.
+    // Else tried again at the next change: a thread may be about to list or to close what is there.
     if (own.is_open || shared.owner == 0) own.version = shared.version;
   }
 }
@@ -219,8 +222,22 @@ void take_over_stream(std::size_t process, std::size_t number) REQUIRES(table_mu
   if (own.is_open) note_open(stream, shared);
 }
 
+/// The C library's lock of a stream.
+struct StreamLock {
+  int lock, count;
+  void* owner;
+};
+/// Whether the thread is within a call on the stream: a handler of the program's has interrupted it.
+bool is_in_use(FILE* stream) {
+  if (ftrylockfile(stream) != 0) return true;
+  const bool is_locked_twice = reinterpret_cast<const StreamLock*>(stream->_lock)->count > 1;
+  funlockfile(stream);
+  return is_locked_twice;
+}
+
 /// Leaves nothing in the stream's buffer, and no place in the file that others may leave.
 void empty(FILE* stream) {
+  if (is_in_use(stream)) return;
   if ((stream->_flags & backup_mark) != 0) return;  // what ungetc has put there cannot be handed on
   const bool is_wide = stream->_mode > 0;           // what it holds is elsewhere
   const bool holds_output = stream->_IO_write_ptr > stream->_IO_write_base;
@@ -250,7 +267,8 @@ constinit bool is_output_elsewhere GUARDED_BY(application) = false;
 constexpr const char* other_host =
     ". The processes of other hosts do not have it: use it where it is open, or give the run one host";
 constexpr const char* not_handed =
-    ". This process cannot get it (pidfd_getfd is forbidden here, or there are more than 200 files): use it in the "
+    ". This process cannot get it (pidfd_getfd is forbidden here, or it has another file at that number): use it in "
+    "the "
     "thread that opened it";
 
 [[noreturn]] void end_at_descriptor(int number, std::size_t owner, const char* why) {
@@ -285,7 +303,7 @@ FilesOfInitial FilesOfInitial::now() {
   return files;
 }
 
-void FilesOfInitial::note_in_other_host() const {
+void FilesOfInitial::learn_files_of_initial() const {
   if (table == nullptr || table->pids[0] != 0) return;
   is_output_elsewhere = has_new_output && table->descriptors[STDOUT_FILENO].version == 0;
   const TableGuard guard;
@@ -369,8 +387,16 @@ bool are_shared() {
   return table != nullptr;
 }
 
+namespace {
+int opened_higher(int descriptor) {
+  table->has_higher = index_of(self.process) + 1;
+  return descriptor;
+}
+}  // namespace
+
 int opened(int descriptor) {
-  if (table == nullptr || descriptor < 0 || descriptor >= most_descriptors) return descriptor;
+  if (table == nullptr || descriptor < 0) return descriptor;
+  if (descriptor >= most_descriptors) return opened_higher(descriptor);
   const TableGuard guard;
   const auto is_free = [](int number) REQUIRES(table_mutex) {
     const Descriptor& shared = table->descriptors[number];
@@ -388,21 +414,31 @@ int opened(int descriptor) {
     }
     close_own(descriptor);
     descriptor = moved;
-    if (descriptor >= most_descriptors) return descriptor;
+    if (descriptor >= most_descriptors) return opened_higher(descriptor);
   }
   claim(descriptor);
   return descriptor;
 }
 
 void replaced(int descriptor) {
-  if (table == nullptr || descriptor < 0 || descriptor >= most_descriptors) return;
+  if (table == nullptr || descriptor < 0) return;
+  if (descriptor >= most_descriptors) {
+    opened_higher(descriptor);
+    return;
+  }
   const TableGuard guard;
   claim(descriptor);
 }
 
 bool find_elsewhere(int descriptor) {
-  if (table == nullptr || descriptor < 0 || descriptor >= most_descriptors || !is_running || !application.is_taken())
-    return false;
+  if (table == nullptr || descriptor < 0 || !is_running || !application.is_taken()) return false;
+  if (fcntl(descriptor, F_GETFD) >= 0) return false;  // it is open, but not for this access
+  if (descriptor >= most_descriptors) {
+    const std::uint32_t opener = table->has_higher;
+    if (opener == 0 || opener == index_of(self.process) + 1) return false;
+    end_at_descriptor(descriptor, opener - 1,
+                      ". Descriptors from 200 on are their process's own: keep fewer files open");
+  }
   application.check();
   take_over_files();
   std::size_t owner = 0;

@@ -29,7 +29,7 @@ struct FilesOfInitial {
   std::int32_t units[most] = {};  ///< of Fortran
 
   static FilesOfInitial now();
-  void note_in_other_host() const REQUIRES(application);
+  void learn_files_of_initial() const REQUIRES(application);
 };
 
 /// Whether `address` is a stream's that this process has only now.

@@ -1,7 +1,6 @@
 #include <cstring>
 #include <deque>
 #include <functional>
-#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -26,8 +25,8 @@ struct Request {
   Head head;
   std::function<void()> change;  ///< of the home's memory, which the home's node needs the page alone for
   std::vector<HeldCopy> held;
-  bool is_operation = false;         ///< the change: the home's own threads, too, ask for the page again
-  std::optional<NodeId> keeps = {};  ///< at an operation: the node that keeps its copy
+  bool is_operation = false;  ///< the change: the home's threads, too, ask for the page again, unless it is theirs
+  bool keeps_copy = false;    ///< at an operation: the node that asked for it
 
   NodeId node() const { return change ? own_node() : self.layout.node_of(from); }
   Right right() const { return change ? Right::write : PageWish{head.value}.right(); }
@@ -54,8 +53,9 @@ std::uint64_t& granted_to(ProcessId process) REQUIRES(handling) {
 }
 
 std::vector<PageSharing::Loss> losses(const SharedPage& page, const Request& request) {
-  return request.is_operation ? page.sharing.losses_to_operation(own_node(), request.keeps)
-                              : page.sharing.losses(request.node(), request.right());
+  return request.is_operation
+             ? page.sharing.losses_to_operation(own_node(), self.layout.node_of(request.from), request.keeps_copy)
+             : page.sharing.losses(request.node(), request.right());
 }
 
 void grant(SharedPage& page, const Request& request, bool is_changed) REQUIRES(handling) {
@@ -188,11 +188,8 @@ void operate_when_taken(ProcessId by, std::uint64_t page, bool is_single_writer,
     case Taken::mark: rights_handler.changes.operate_on_stack(page); return change_own_memory(std::move(operate));
     case Taken::from_others: return change_alone(page, std::move(operate));
     case Taken::from_all: {
-      Request request{self.process, {}, std::move(operate), {}, true};
-      if (keeps_copy_at_operation(is_single_writer, self.layout.threads_per_node, false)) {
-        request.keeps = self.layout.node_of(by);
-      }
-      return queue(page, std::move(request));
+      const bool keeps_copy = keeps_copy_at_operation(is_single_writer, self.layout.threads_per_node, false);
+      return queue(page, {by, {}, std::move(operate), {}, true, keeps_copy});
     }
   }
 }

@@ -37,7 +37,7 @@ namespace {
 constinit program::Mutex holding;
 std::set<LockId> held_locks GUARDED_BY(holding);
 
-constinit bool is_alone GUARDED_BY(application) = false;
+constinit bool runs_alone GUARDED_BY(application) = false;
 KeptLocks kept_locks GUARDED_BY(application);
 
 constinit std::uint32_t seen_generation GUARDED_BY(application) = 0;
@@ -183,7 +183,7 @@ void apply_grant(LockId lock, const Head& answer, const jiajia::SyncObject& obje
   note_generation(answer.generation);
   if (plays_jiajia()) {
     apply_notices(object);
-  } else if (!is_alone) {
+  } else if (!runs_alone) {
     const Grant granted{lock, answer.value};
     flush(Sync::acquire, &granted);
     drop(Sync::acquire);
@@ -211,7 +211,7 @@ void give_to_manager(LockId lock, const Scoped& scoped) REQUIRES(application) {
 }
 
 void flush_among_others(Sync sync) REQUIRES(application) {
-  if (!is_alone) flush(sync);
+  if (!runs_alone) flush(sync);
 }
 
 void play(const Meeting& meeting, Barrier barrier, Begun& since) REQUIRES(application) {
@@ -333,17 +333,17 @@ void leave_gang(const gomp::Gang& gang) {
 }
 
 void begin_alone() {
-  is_alone = is_initial() && !plays_jiajia();
+  runs_alone = is_initial() && !plays_jiajia();
 }
 
 void end_alone() {
-  is_alone = false;
+  runs_alone = false;
   for (const LockId lock : kept_locks.give_all()) give_to_manager(lock, {});
 }
 
 GrantSays wait_for_grant(LockId lock, Head question, const void* payload, std::uint64_t until_ns) {
-  if (is_of_mutex(question) && take_kept(lock)) return GrantSays::yours;
   const SlowCall held;
+  if (is_of_mutex(question) && take_kept(lock)) return GrantSays::yours;
   flush_among_others(Sync::acquire);
   const Begun since = begin();
   question.generation = generation();
@@ -367,8 +367,8 @@ void acquire_lock(LockId lock, const OrderedTurn* turn) {
 }
 
 bool try_acquire_lock(LockId lock, engine::Demand demand) {
-  if (demand == engine::mutex_demand && take_kept(lock)) return true;
   const SlowCall held;
+  if (demand == engine::mutex_demand && take_kept(lock)) return true;
   flush_among_others(Sync::acquire);
   const Begun since = begin();
   Head answer;
@@ -393,7 +393,7 @@ bool try_acquire_lock(LockId lock, engine::Demand demand) {
 
 void release_lock(LockId lock, engine::Demand demand) {
   const SlowCall held;
-  const bool is_kept = is_alone && KeptLocks::may_keep(lock) && demand == engine::mutex_demand && holds_lock(lock);
+  const bool is_kept = runs_alone && KeptLocks::may_keep(lock) && demand == engine::mutex_demand && holds_lock(lock);
   // Until another thread runs, nobody sees what this one stores.
   if (!is_kept) release_memory();
   bool was_held = false;
@@ -421,6 +421,11 @@ void release_lock(LockId lock, engine::Demand demand) {
 bool holds_lock(LockId lock) {
   const Held guard(holding);
   return held_locks.contains(lock);
+}
+
+bool holds_a_lock() {
+  const Held guard(holding);
+  return !held_locks.empty();
 }
 
 std::uint64_t ask_manager(LockId lock, WireKind kind, std::uint64_t value) {

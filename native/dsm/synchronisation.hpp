@@ -37,6 +37,7 @@ bool try_acquire_lock(LockId lock, engine::Demand demand = engine::mutex_demand)
 void release_lock(LockId lock, engine::Demand demand = engine::mutex_demand) REQUIRES(application);
 /// Whether this process holds the lock and has not begun to give it back, for managers that ask. Any thread.
 bool holds_lock(LockId lock);
+bool holds_a_lock();
 /// Doacross loops: sends own changes home, then counts the flag up to `value`.
 void post_flag(std::uint64_t flag, std::uint64_t value) REQUIRES(application);
 /// Waits until the flag has counted up to `value`.

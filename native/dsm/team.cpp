@@ -67,7 +67,7 @@ void work_in_teams() {
     // libgomp ends the threads for which a team has no use, and creates others for the next one.
     if (last == 0 || own_start.number != last + 1) own_start.inherited.give_to_this_thread();
     own_start.state.give_to_this_process();
-    own_start.files.note_in_other_host();
+    own_start.files.learn_files_of_initial();
     // The library gets them once, at the begin of main.
     if (last == 0) own_start.fortran.give_to_this_process();
     last = own_start.number;
@@ -118,6 +118,7 @@ void run_team(const gomp::TeamStart& start) {
   own_start.number = ++teams;
   const gomp::TeamStart& team = own_start.team;
   if (team.size < processes()) need_openmp_scope("a barrier of some of the run's threads");
+  if (holds_a_lock()) need_openmp_scope("a parallel region that begins within a lock");
   flush_output();
   {
     const Held nothing_is_handled(handling);

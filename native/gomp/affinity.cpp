@@ -64,8 +64,8 @@ struct AffinityField {
 
 [[noreturn]] void refuse_format() {
   engine::refuse(
-      "an affinity format",
-      "a field is %t %T %L %n %N %a %A %H %P %i or its long name, as %{thread_num}, with a width before it, as "
+      "omp_set_affinity_format (or has OMP_AFFINITY_FORMAT) with a field that does not exist",
+      "fields are %t %T %L %n %N %a %A %H %P %i or its long name, as %{thread_num}, with a width before it, as "
       "%5n, %.5n or %0.5n. Correct omp_set_affinity_format's text or OMP_AFFINITY_FORMAT.");
 }
 

@@ -40,10 +40,14 @@ using Statement = void(void*);
 constinit FortranFunction<Statement> begin_write{"_gfortran_st_write"};
 constinit FortranFunction<Statement> end_write{"_gfortran_st_write_done"};
 constinit FortranFunction<Statement> begin_read{"_gfortran_st_read"};
-constinit FortranFunction<void(int*)> flush_unit{"_gfortran_flush_i4"};
+constinit FortranFunction<void(int*)> flush_output_unit{"_gfortran_flush_i4"};
 
 constinit FortranFunction<Statement> open_unit{"_gfortran_st_open"};
 constinit FortranFunction<Statement> close_unit{"_gfortran_st_close"};
+constinit FortranFunction<Statement> rewind_unit{"_gfortran_st_rewind"};
+constinit FortranFunction<Statement> backspace_unit{"_gfortran_st_backspace"};
+constinit FortranFunction<Statement> endfile_unit{"_gfortran_st_endfile"};
+constinit FortranFunction<Statement> flush_unit{"_gfortran_st_flush"};
 
 /// The begin of each statement's parameters (libgfortran/io/io.h).
 struct Common {
@@ -117,7 +121,7 @@ bool begins_fortran_statement() {
 
 void flush_fortran_output() {
   int standard_output = 6;
-  if (has_written.load(std::memory_order_relaxed) && written == 0) flush_unit(&standard_output);
+  if (has_written.load(std::memory_order_relaxed) && written == 0) flush_output_unit(&standard_output);
 }
 
 void close_fortran_units() {
@@ -137,12 +141,27 @@ using namespace sdsm::program;
 
 SDSM_ENTRY void _gfortran_st_open(void* parameters) {
   open_unit(parameters);
-  open_files::opened_unit(static_cast<const Common*>(parameters)->unit);
+  constexpr std::int32_t failed = 3;  // IOPARM_LIBRETURN_MASK
+  const auto& common = *static_cast<const Common*>(parameters);
+  if ((common.flags & failed) == 0) open_files::opened_unit(common.unit);
 }
 SDSM_ENTRY void _gfortran_st_close(void* parameters) {
-  open_files::closed_unit(static_cast<const Common*>(parameters)->unit);
+  const int unit = static_cast<const Common*>(parameters)->unit;
+  open_files::uses_unit(unit);
+  open_files::closed_unit(unit);
   close_unit(parameters);
 }
+// Statements that move a unit's position, or write what it holds.
+#define SDSM_USING_UNIT(name)                                            \
+  SDSM_ENTRY void _gfortran_st_##name(void* parameters) {                \
+    open_files::uses_unit(static_cast<const Common*>(parameters)->unit); \
+    name##_unit(parameters);                                             \
+  }
+SDSM_USING_UNIT(rewind)
+SDSM_USING_UNIT(backspace)
+SDSM_USING_UNIT(endfile)
+SDSM_USING_UNIT(flush)
+#undef SDSM_USING_UNIT
 SDSM_ENTRY void _gfortran_st_write(void* parameters) {
   note_use(parameters);
   has_written.store(true, std::memory_order_relaxed);

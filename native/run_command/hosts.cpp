@@ -73,7 +73,8 @@ Host parse_host(const std::string& text, const std::string& where) {
   const std::size_t equals = text.find('=');
   Host host{text.substr(0, equals), equals == std::string::npos ? "" : text.substr(equals + 1)};
   if (!is_plain(host.name)) {
-    throw BadInput(fmt::format("{}: '{}' is no name of a host. Give NAME or NAME=ADDRESS", where, host.name));
+    throw BadInput(fmt::format("{}: '{}' is no name of a host (nor are IPv6 addresses). Give NAME or NAME=ADDRESS",
+                               where, host.name));
   }
   if (equals != std::string::npos) check_address(host.address, where + " " + host.name);
   return host;

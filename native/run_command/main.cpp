@@ -56,9 +56,9 @@ Layout layout_of(Size size, std::uint32_t hosts) {
   if (size.threads) {
     const std::uint32_t divisor = size.nodes ? *size.nodes : size.threads_per_node.value_or(1);
     if (*size.threads % divisor != 0) {
-      throw BadInput(fmt::format("{} threads cannot be laid out evenly by {}. Give a multiple of it to -n.",
-                                 *size.threads,
-                                 size.nodes ? fmt::format("{} nodes", divisor) : fmt::format("{} per node", divisor)));
+      throw BadInput(fmt::format(
+          "{} threads cannot be laid out evenly, {}. Give -n a multiple of {}.", *size.threads,
+          size.nodes ? fmt::format("over {} nodes", divisor) : fmt::format("{} per node", divisor), divisor));
     }
     layout.nodes = size.nodes.value_or(*size.threads / divisor);
     layout.threads_per_node = *size.threads / layout.nodes;

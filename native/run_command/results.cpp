@@ -172,7 +172,7 @@ std::vector<std::string> doubts_about(const ClusterOptions& options, const std::
   if (most->retransmissions * worth_mentioning > most->messages) {
     doubts.push_back(fmt::format(
         "note: the network loses packets: TCP sent {} segments again, for {} messages. Each may cost 0.2 s, and "
-        "these times are not those of a sound network",
+        "the times would be shorter on a network that loses none",
         most->retransmissions, most->messages));
   }
   if (processes_per_processor > 1) {

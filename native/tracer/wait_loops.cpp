@@ -352,12 +352,17 @@ bool is_pause(const std::uint8_t* code) {
   return code[0] == 0xf3 && code[1] == 0x90;
 }
 
+bool is_system_call(const std::uint8_t* code) {
+  return code[0] == 0x0f && code[1] == 0x05;
+}
+
 /// Whether the thread has left what can be followed. A function that the loop calls in each turn is stepped through.
-bool is_lost(const VirtualThread& self, bool is_outside) REQUIRES(turn) {
+/// Not through its system calls: one may block signals, and a step that cannot be taken would end the program.
+bool is_lost(const VirtualThread& self, const std::uint8_t* code, bool is_outside) REQUIRES(turn) {
   const Steps& steps = self.steps;
   constexpr unsigned most_outside = 4;  // times as many steps
-  return self.intervals != steps.interval ||
-         (is_outside && (watched.is_inside || steps.outside > most_outside * steps.most));
+  if (self.intervals != steps.interval) return true;
+  return is_outside && (watched.is_inside || steps.outside > most_outside * steps.most || is_system_call(code));
 }
 
 void follow_step(VirtualThread& self, ucontext_t& machine) REQUIRES(turn) {
@@ -365,11 +370,11 @@ void follow_step(VirtualThread& self, ucontext_t& machine) REQUIRES(turn) {
   const auto here = static_cast<std::uintptr_t>(machine.uc_mcontext.gregs[REG_RIP]);
   const bool is_outside = !program_image.program.code.holds(here);
   steps.outside += is_outside ? 1 : 0;
-  const auto end = [&] {
+  const auto end = [&]() REQUIRES(turn) {
     machine.uc_mcontext.gregs[REG_EFL] &= ~program::single_step;
     steps.purpose = Steps::Purpose::none;
   };
-  if (is_lost(self, is_outside)) return end();
+  if (is_lost(self, reinterpret_cast<const std::uint8_t*>(here), is_outside)) return end();
   if (is_outside) return;
   if (static_cast<std::uintptr_t>(machine.uc_mcontext.gregs[REG_RSP]) > steps.stack) {
     // Back in a function that calls what ran before: a turn may come by there often, in the outermost one once.

@@ -141,14 +141,14 @@ TEST_CASE("the world stops only for partly visible changes of stacks") {
 
 TEST_CASE("an announced change invalidates all copies first") {
   PageSharing page(NodeId{0});
-  REQUIRE(page.losses_to_operation(NodeId{0}, {}).size() == 1);
+  REQUIRE(page.losses_to_operation(NodeId{0}, NodeId{1}, false).size() == 1);
   page.lose({NodeId{0}, Right::read});
   page.grant(NodeId{2}, Right::read);
-  for (const PageSharing::Loss& loss : page.losses_to_operation(NodeId{0}, {})) {
+  for (const PageSharing::Loss& loss : page.losses_to_operation(NodeId{0}, NodeId{1}, false)) {
     CHECK(loss.kept == Right::none);
     page.lose(loss);
   }
-  CHECK(page.losses_to_operation(NodeId{0}, {}).empty());
+  CHECK(page.losses_to_operation(NodeId{0}, NodeId{1}, false).empty());
   CHECK(page.right_of(NodeId{0}) == Right::none);
 }
 
@@ -156,7 +156,7 @@ TEST_CASE("which copies does an atomic operation leave?") {
   const NodeId home{0}, reader{1}, writer{2};
   const auto kept_by = [&](const PageSharing& page, NodeId by) {
     PageSharing after = page;
-    for (const PageSharing::Loss& loss : page.losses_to_operation(home, by)) after.lose(loss);
+    for (const PageSharing::Loss& loss : page.losses_to_operation(home, by, true)) after.lose(loss);
     return std::array{after.right_of(home), after.right_of(reader), after.right_of(writer)};
   };
   using enum Right;

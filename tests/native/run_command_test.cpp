@@ -469,7 +469,7 @@ TEST_CASE("wrong usage is refused with 2 and with what to do") {
   refused({"-n", "257"}, "256");
   refused({"-n", "two"}, "two");
   refused({"--nodes", "20", "--threads-per-node", "20"}, "256");
-  refused({"-n", "3", "--nodes", "2"}, "3 threads cannot be laid out evenly by 2 nodes");
+  refused({"-n", "3", "--nodes", "2"}, "3 threads cannot be laid out evenly, over 2 nodes. Give -n a multiple of 2");
   refused({"-n", "4", "--nodes", "2", "--threads-per-node", "4"}, "-n 4 is not --nodes 2 times --threads-per-node 4");
   refused({"-n", "2", "--placement", "anywhere"}, "anywhere");
   refused({"-n", "2", "--placement", "foo"}, "--placement: 'foo' is none of as-asked, round-robin, block");

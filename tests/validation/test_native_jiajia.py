@@ -156,6 +156,7 @@ def test_a_scope_hands_on_what_it_says(tmp_path, nodes, per_node, scope, written
         (("flag_litmus", 4), (), "waits in a loop for another thread's plain store"),
         (("counted", "teams"), ("--scope", "lock"), "has a barrier of some of the run's threads"),
         (("counted", "doacross"), ("--scope", "lock"), "Leave out --scope lock"),
+        (("counted", "locks_alone"), ("--scope", "lock"), "has a parallel region that begins within a lock"),
         (("counted", "semaphores"), ("--scope", "lock"), "Leave out --scope lock"),
         (("../constructs/cpp", "shared_pointers"), ("--scope", "lock"), "has an atomic function of std::shared_ptr"),
     ],

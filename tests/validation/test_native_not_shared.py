@@ -133,7 +133,7 @@ def test_what_differs_between_processes_is_reported_where_it_is_used(tmp_path, a
     assert (len(notes) == 1 and said in notes[0] and "What is not shared" in notes[0]) if said else notes == []
 
 
-@pytest.mark.parametrize(("how", "unit"), [("initial", 10), ("output", 6), ("each", None), ("alone", None)])
+@pytest.mark.parametrize(("how", "unit"), [("initial", 10), ("output", 6), ("rewind", 10), ("close", 10), ("each", None), ("alone", None)])
 @pytest.mark.parametrize("layout", [("-n", 2), ("--nodes", 1, "--threads-per-node", 2), hosts(2)], ids=["nodes", "local peers", "hosts"])
 def test_a_unit_that_only_another_thread_has_open_is_refused(tmp_path, how, unit, layout):
     if shutil.which("gfortran") is None:
@@ -152,6 +152,12 @@ def test_a_unit_that_no_thread_has_opened_is_reported(tmp_path):
         pytest.skip("no gfortran")
     (note,) = notes_of(tmp_path, ASKED / "units", "nobody")
     assert "opens the file fort.10 for a unit that is not open in the thread" in note
+
+
+def test_a_descriptor_from_200_on_is_its_processs_own(tmp_path):
+    with MarkedRun("-q", "-n", 2, "--", ASKED / "opens", "higher", cwd=tmp_path) as run:
+        assert run.end() == 1
+        assert "uses descriptor 250, which process 0 opened. Descriptors from 200 on are their process's own" in run.errors
 
 
 @pytest.mark.parametrize(

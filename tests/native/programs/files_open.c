@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 #include <wchar.h>
 
@@ -243,11 +244,39 @@ static void through_pipe(void) {
       close(ends[1]);
     } else {
       char text[64];
+      /* The tracer lets one thread run at a time: here it takes the writer, which is behind by then. */
+      for (volatile int i = 0; i < 1000000; ++i) continue;
+#pragma omp flush
       for (ssize_t some = 1; some > 0; bytes += (int)some) some = read(ends[0], text, sizeof text);
     }
   }
   EXPECT(bytes == 100);
   close(ends[0]);
+}
+
+/* A descriptor that is open for another access is no other thread's. Those of epoll are everyone's. */
+static void refused_and_waiting(void) {
+  char name[] = "/tmp/sdsm-files-XXXXXX";
+  close(mkstemp(name));
+  const int file = open(name, O_RDONLY);
+  unlink(name);
+  const int waiting = epoll_create1(0);
+  int ends[2];
+  EXPECT(pipe(ends) == 0 && write(ends[1], "x", 1) == 1);
+  struct epoll_event event = {.events = EPOLLIN};
+  EXPECT(epoll_ctl(waiting, EPOLL_CTL_ADD, ends[0], &event) == 0);
+  int wrong = 0;
+#pragma omp parallel reduction(+ : wrong)
+  {
+    struct epoll_event found;
+    wrong += write(file, "x", 1) != -1 || errno != EBADF;
+    wrong += epoll_wait(waiting, &found, 1, 0) != 1;
+  }
+  EXPECT(wrong == 0);
+  close(file);
+  close(waiting);
+  close(ends[0]);
+  close(ends[1]);
 }
 
 int main(void) {
@@ -259,6 +288,7 @@ int main(void) {
     by_other_means();
     standard_output(round);
     through_pipe();
+    refused_and_waiting();
   }
   return expect_status();
 }

@@ -12,6 +12,14 @@ program units
   if (how == 'each') open(unit, file='units.txt', position='append')
   writes = .true.
   if (how == 'alone') writes = omp_get_thread_num() == 0
+  if (how == 'rewind') then
+    if (omp_get_thread_num() == 1) rewind(unit)
+    writes = omp_get_thread_num() == 0
+  end if
+  if (how == 'close') then
+    if (omp_get_thread_num() == 1) close(unit)
+    writes = .false.
+  end if
   if (how == 'nobody') writes = omp_get_thread_num() == 1
   if (writes) write(unit, *) omp_get_thread_num()
   if (how == 'each') close(unit)
