@@ -408,12 +408,12 @@ std::optional<FaultKind> take_fault(const Place& place, Access access, const At&
   }
   const int opener = process_of_stream(address);
   if (opener >= 0) {
-    end_run({"the program uses a stream (FILE*, or of C++) that process ",
-             program::Decimal(static_cast<std::uint64_t>(opener)),
-             " opened, and that this process does not have: streams are shared within a host, where pidfd_getfd is "
-             "allowed, on the lowest 200 descriptors. Let the thread that opened it use it, or give the run one host "
-             "(docs/running.md, \"What is not "
-             "shared\")"});
+    end_run(
+        {"the program uses a stream (FILE*, or of C++) that process ",
+         program::Decimal(static_cast<std::uint64_t>(opener)),
+         " opened, and that this process does not have. Only processes of one host share streams, on descriptors 0 to "
+         "199, and only if pidfd_getfd is allowed. Use the stream in the thread that opened it, or give the run one "
+         "host (docs/running.md, \"What is not shared\")"});
   }
   const int owner = process_of_library_heap(address);
   if (owner >= 0 && owner != static_cast<int>(index_of(self.process))) {

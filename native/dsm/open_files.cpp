@@ -267,9 +267,8 @@ constinit bool is_output_elsewhere GUARDED_BY(application) = false;
 constexpr const char* other_host =
     ". The processes of other hosts do not have it: use it where it is open, or give the run one host";
 constexpr const char* not_handed =
-    ". This process cannot get it (pidfd_getfd is forbidden here, or it has another file at that number): use it in "
-    "the "
-    "thread that opened it";
+    ". This process cannot copy it: either pidfd_getfd is forbidden, or the process has a file of its own at that "
+    "number. Use the file in the thread that opened it";
 
 [[noreturn]] void end_at_descriptor(int number, std::size_t owner, const char* why) {
   end_run({"the program uses descriptor ", Decimal(static_cast<std::uint64_t>(number)), ", which process ",
@@ -316,9 +315,8 @@ void FilesOfInitial::learn_files_of_initial() const {
 void need_output_here() {
   if (!is_output_elsewhere) return;
   end_run(
-      {"a thread prints to standard output, which the program has sent to a file on another host. Send it there in "
-       "each "
-       "thread, in a parallel region, or give the run one host"});
+      {"a thread prints to standard output, which the program has sent to a file on another host. Redirect it in "
+       "each thread, in a parallel region, or give the run one host"});
 }
 
 void hand_on_streams() {

@@ -100,8 +100,7 @@ HostFile read_hostfile(const std::string& path) {
     }
     for (std::string word; words >> word; slots = word) {
       if (slots.empty() && word.starts_with("slots=")) continue;
-      throw BadInput(
-          fmt::format("{}: '{}' has no place there. Write HOST or HOST=ADDRESS, then slots=N at most", where, word));
+      throw BadInput(fmt::format("{}: unexpected '{}'. Write HOST or HOST=ADDRESS, then at most slots=N", where, word));
     }
     read.hosts.push_back(parse_host(host, where));
     read.slots.push_back(1);
@@ -113,7 +112,7 @@ HostFile read_hostfile(const std::string& path) {
     }
     read.slots.back() = static_cast<std::uint32_t>(std::stoul(count));
   }
-  if (read.hosts.empty()) throw BadInput(fmt::format("{}: names no host. Write one a line", path));
+  if (read.hosts.empty()) throw BadInput(fmt::format("{}: no host in this file. Write one host a line", path));
   if (!has_slots) read.slots.clear();
   return read;
 }

@@ -123,10 +123,10 @@ void set_hosts(HostsRequest& hosts, Size& size, RunRequest& request) {
     if (!file.slots.empty() && !has_layout) {
       size.threads_per_node = file.slots.front();
       if (std::ranges::adjacent_find(file.slots, std::not_equal_to<>()) != file.slots.end()) {
-        throw BadInput(
-            fmt::format("{}: the hosts' slots differ ({}), but each node has as many threads. Give -n THREADS or "
-                        "--threads-per-node T",
-                        hosts.file, fmt::join(file.slots, ", ")));
+        throw BadInput(fmt::format(
+            "{}: the hosts' slots differ ({}), but all nodes need the same number of threads. Give -n THREADS "
+            "or --threads-per-node T",
+            hosts.file, fmt::join(file.slots, ", ")));
       }
     }
   } else if (!hosts.names.empty()) {
@@ -194,8 +194,8 @@ void add_hosts(CommandLine& app, HostsRequest& hosts) {
           .type_name("HOST[=ADDRESS],...");
   add_name(
       app, "--hostfile", hosts.file,
-      "read the hosts from this file instead, a line each: HOST[=ADDRESS] [slots=N] or HOST:N. A node on each host "
-      "has N threads, unless -n or --threads-per-node says otherwise")
+      "read the hosts from this file instead, one a line: HOST[=ADDRESS] [slots=N] or HOST:N. Each host gets one node "
+      "with N threads; -n or --threads-per-node overrides N")
       .excludes(on_hosts);
   const auto only_with_hosts = [&](const std::string& option, const Check& check) {
     return [&hosts, option, check](const std::string& text) {

@@ -170,15 +170,15 @@ std::vector<std::string> doubts_about(const ClusterOptions& options, const std::
   const auto most = std::ranges::max_element(runs, {}, &RunFigures::retransmissions);
   constexpr std::uint64_t worth_mentioning = 1000;  // one in so many messages: each costs 0.2 s and more
   if (most->retransmissions * worth_mentioning > most->messages) {
-    doubts.push_back(fmt::format(
-        "note: the network loses packets: TCP sent {} segments again, for {} messages. Each may cost 0.2 s, and "
-        "the times would be shorter on a network that loses none",
-        most->retransmissions, most->messages));
+    doubts.push_back(
+        fmt::format("note: the network loses packets: TCP sent {} segments again, for {} messages. Each loss may cost "
+                    "0.2 s, so the times are too long. Check the network",
+                    most->retransmissions, most->messages));
   }
   if (processes_per_processor > 1) {
     doubts.push_back(
-        fmt::format("note: {:.3g} processes share each processor{}: the times are not those of a cluster, whose nodes "
-                    "compute at once",
+        fmt::format("note: {:.3g} processes share each processor{}: the times are not those of a cluster. Use fewer "
+                    "threads, or more hosts",
                     processes_per_processor, options.hosts ? " of a host" : ""));
   }
   return doubts;

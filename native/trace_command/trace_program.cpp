@@ -301,9 +301,9 @@ class Run {
       return;
     has_advised_ = true;
     commands::say(fmt::format(
-        "note: {} has read its clock {} times so far and worked in between, as benchmarks do that repeat work "
-        "until a time has passed; tracing takes longer than the work. Ask it for less time or fewer "
-        "repetitions, or give --clock-speed 100: its clock then goes 100 times as fast",
+        "note: {0} has read its clock {1} times so far, so it probably repeats work until a time has passed, as "
+        "benchmarks do. Tracing each turn takes longer than the work. Give {0} less time or fewer repetitions, "
+        "or trace with --clock-speed 100: its clock then runs 100 times as fast",
         request_.program.front(), readings));
   }
 

@@ -78,8 +78,8 @@ std::string routing_problem(pugi::xml_node zone) {
   if (std::any_of(routings.begin(), routings.end(), is_given)) return {};
   if (is_given("Wifi")) {
     return fmt::format(
-        "the zone '{}' is wireless (Wifi): its stations share a medium whose rate changes with them, which is not "
-        "simulated. Give its hosts links of the rate and latency that they get, in a zone with the routing Full",
+        "the zone '{}' is wireless (Wifi): a shared medium with changing rates is not simulated. Use the routing Full, "
+        "with links of the measured rate and latency",
         zone.attribute("id").value());
   }
   return fmt::format("the zone '{}' has the routing '{}', which SimGrid does not know. Give one of {}",

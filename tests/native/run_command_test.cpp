@@ -524,14 +524,14 @@ TEST_CASE("wrong usage is refused with 2 and with what to do") {
   const TemporaryFolder files;
   const std::string hostfile = (files / "hosts").string();
   const std::pair<std::string, std::string> bad_hostfiles[] = {
-      {"a\n\nb c\n", ":3: 'c' has no place there"},
-      {"a:2 slots=2\n", ":1: 'slots=2' has no place there"},
-      {"# none\n", ": names no host"},
+      {"a\n\nb c\n", ":3: unexpected 'c'"},
+      {"a:2 slots=2\n", ":1: unexpected 'slots=2'"},
+      {"# none\n", ": no host in this file"},
       {"a\n-b\n", ":2: '-b' is no name of a host"},
       {"a=b\n", ":1 a: 'b' is no IPv4 address"},
       {"a:0\n", ":1: slots: '0' is not a whole number from 1 to 256"},
       {"a slots=x\n", ":1: slots: 'x' is not a whole number"},
-      {"a slots=2\nb\n", ": the hosts' slots differ (2, 1), but each node has as many threads. Give -n"},
+      {"a slots=2\nb\n", ": the hosts' slots differ (2, 1), but all nodes need the same number of threads. Give -n"},
   };
   for (const auto& [text, problem] : bad_hostfiles) {
     std::ofstream(hostfile) << text;

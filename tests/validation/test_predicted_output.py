@@ -225,7 +225,7 @@ def test_who_repeats_work_until_a_time_has_passed_learns_of_the_faster_clock(tmp
         lines = iter(tracing.stderr.readline, "")
         note = next(line for line in lines if "has read its clock" in line)
         tracing.terminate()
-    assert "give --clock-speed 100" in note
+    assert "trace with --clock-speed 100" in note
 
 
 def test_a_seed_does_not_widen_a_region_measured_by_another_clock(tmp_path):
