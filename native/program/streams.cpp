@@ -140,7 +140,7 @@ std::size_t write_elements(const void* buffer, std::size_t bytes, std::size_t co
   SDSM_NEXT_FUNCTION NextFunction<Write> real{"fwrite_unlocked"};
   if (bytes == 0 || count == 0) return 0;
   // Another process may write between two pieces: what does not fit beside the last texts comes after them.
-  const bool holds_output = stream->_IO_write_ptr > stream->_IO_write_base;
+  const bool holds_output = stream != &_IO_2_1_stdout_ && stream->_IO_write_ptr > stream->_IO_write_base;
   const auto room = static_cast<std::size_t>(stream->_IO_buf_end - stream->_IO_write_ptr);
   if (holds_output && bytes * count > room && open_files::are_shared()) fflush_unlocked(stream);
   const auto* const begin = static_cast<const std::byte*>(buffer);

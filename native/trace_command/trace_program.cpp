@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -13,6 +12,7 @@
 #include <fstream>
 #include <map>
 #include <system_error>
+#include <vector>
 
 #include "commands/child.hpp"
 #include "commands/descriptor.hpp"
@@ -142,9 +142,10 @@ class Run {
   /// If the schedule has any, nothing but them is left in it.
   bool keeps_learnt_polls() const {
     std::map<std::uint64_t, tracer::ScheduleEntry> learnt;  // by address
-    std::array<tracer::ScheduleEntry, 4096> some;
+    std::vector<tracer::ScheduleEntry> some(4096);
     off_t at = 0;
-    for (ssize_t bytes; (bytes = pread(schedule_.get(), some.data(), sizeof some, at)) > 0; at += bytes) {
+    for (ssize_t bytes; (bytes = pread(schedule_.get(), some.data(), some.size() * sizeof some[0], at)) > 0;
+         at += bytes) {
       for (const auto& entry : std::span(some.data(), static_cast<std::size_t>(bytes) / sizeof some[0])) {
         if (entry.kind != tracer::ScheduleEntry::Kind::wait_loop) continue;
         if (entry.chosen >= tracer::wait_loop_poll) {
