@@ -33,6 +33,7 @@
 #include "models/atomics.hpp"
 #include "models/ids.hpp"
 #include "models/protocol/pages.hpp"
+#include "models/scash/page_state.hpp"
 
 namespace sdsm {
 
@@ -175,6 +176,11 @@ constexpr Taken taken_by(const OperationAtHome& operation) {
 /// first. Local peers would see the old value until the outcome comes. Copies of stacks go at each operation.
 constexpr bool keeps_copy_at_operation(bool is_in_single_writer_mode, std::uint32_t processes, bool is_on_stack) {
   return is_in_single_writer_mode && processes == 1 && !is_on_stack;
+}
+/// Whether the node does the operation in the copy that it keeps, without the home: while it may write the page, no
+/// other node can use it.
+constexpr bool operates_in_copy(bool keeps_copy, Permission copy) {
+  return keeps_copy && copy == Permission::read_write;
 }
 
 class PageSharing {

@@ -89,8 +89,9 @@ Time PageRights::operate(PageId page, ProcessId home, ProcessId by) {
 }
 
 bool PageRights::operates_in_copy(PageId page, ProcessId home, ProcessId by) const {
-  if (cluster_.order || cluster_.owner_of(by, home) != Owner::remote || !keeps_copy_at_operation(page)) return false;
-  return cluster_.pages(cluster_.layout.node_of(by)).node_permission(page, Owner::remote) == Permission::read_write;
+  if (cluster_.order || cluster_.owner_of(by, home) != Owner::remote) return false;
+  return sdsm::operates_in_copy(keeps_copy_at_operation(page),
+                                cluster_.pages(cluster_.layout.node_of(by)).node_permission(page, Owner::remote));
 }
 
 bool PageRights::keeps_copy_at_operation(PageId page) const {

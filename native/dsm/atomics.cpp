@@ -48,7 +48,7 @@ program::AtomicOutcome operate_at_home(const Place& place, std::uintptr_t addres
                           keeps_copy_at_operation(is_single_writer, self.layout.threads_per_node, is_on_stack);
   if (keeps_copy) {
     const NodeGuard no_other_node_gets_the_page;
-    if (node().pages.node_permission(place.id, Owner::remote) == Permission::read_write)
+    if (operates_in_copy(keeps_copy, node().pages.node_permission(place.id, Owner::remote)))
       return program::operate(operation, memory);
   }
   if (place.owner == Owner::home) {

@@ -555,8 +555,7 @@ void uses_unit(int unit) {
     const Decimal digits(static_cast<std::uint64_t>(unit < 0 ? -unit : unit));
     constexpr const char* remedy =
         " alone: each process has units of its own. Let the thread that opened it do all input and output on it, or "
-        "open "
-        "it in each thread, with position='append' in a critical section, and close it there";
+        "open it in each thread, with position='append' in a critical section, and close it there";
     end_run({"the program reads or writes unit ", unit < 0 ? "-" : "", digits, " of Fortran, which is open in process ",
              Decimal(other - 1), remedy});
   }

@@ -190,11 +190,12 @@ def test_operations_on_a_page_that_nobody_else_uses_send_next_to_nothing(threads
         assert total(result, "atomics") == 2000 * threads
 
 
-def test_scattered_updates_by_atomic_operations_take_at_most_three_messages_each():
-    """Beside each, the thread reads eight pages that the others update. The thread keeps the page that it has updated."""
+def test_scattered_updates_by_atomic_operations_take_less_than_three_messages_each():
+    """Beside each, the thread reads eight pages that the others update, and keeps the page that it has updated: 2.4
+    messages each. Without that page it were 3.05."""
     run, simulation = both(4, COUNTED, "scattered_updates", options=("--atomics", "home"))
     assert total(run, "atomics") == total(simulation, "atomics") == 4 * 500
-    assert total(simulation, "messages") <= 3 * total(simulation, "atomics")
+    assert 2 * total(simulation, "atomics") < total(simulation, "messages") < 2.75 * total(simulation, "atomics")
 
 
 #: In these, words change beside a team of one thread, and change back.

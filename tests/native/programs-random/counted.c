@@ -363,14 +363,13 @@ static void scattered_updates(void) {
 #pragma omp parallel
   {
     unsigned random = 17 * omp_get_thread_num() + 1;
-    volatile int read;
+    volatile const int* const read = array;
     for (int i = 0; i < 500; ++i) {
       random = random * 1103515245U + 12345U;
       const int element = (int)(random >> 8) % all;
       __atomic_fetch_add(&array[element], 1, __ATOMIC_RELAXED);
-      for (int j = 0; j < 8; ++j) read = array[(element + j * page_ints) % all];
+      for (int j = 0; j < 8; ++j) (void)read[(element + j * page_ints) % all];
     }
-    (void)read;
   }
 }
 
