@@ -13,6 +13,8 @@ Rules, one line per violation, `file:line: what (why)`:
             CLI11 is included by commands/command_line.cpp alone
   names     a test case's name has at most 12 words, no semicolon (CMake would cut it in two), and no dash in front
             (Catch2 would take it for an option)
+  rooms     a folder of native/ includes only itself and those before it in ROOMS, holds at most 25 files, and its longest
+            chain of includes passes at most 6 files (a header and its source count as one)
   homes     no folder called utils, common or manager
   leaks     no path of a developer's machine, no marker of unfinished work
 """
@@ -57,6 +59,43 @@ IMPURE = re.compile(
 #: What these have for forward declarations is light.
 HEAVY = re.compile(r"^(simgrid/(?!forward\.h|version\.h)|CLI/|nlohmann/json\.hpp)")
 ONLY_READER_OF_COMMAND_LINES = "commands/command_line.cpp"
+
+#: Folders of native/, from the ground up.
+ROOMS = [
+    *(f"guest/{room}" for room in ("runtime", "memory", "kernel", "library", "code", "openmp", "threads")),
+    "tracer/record",
+    "tracer/execution",
+    "tracer",
+    *(f"dsm/{room}" for room in ("wire", "process", "memory", "timing", "requests", "books", "files")),
+    *(f"dsm/protocol/{protocol}" for protocol in ("scash", "jiajia", "single_writer")),
+    "dsm/openmp",
+    "dsm/start",
+    "launch",
+    "launch/trace",
+    "launch/run/logs",
+    "launch/run",
+    "bench",
+]
+MOST_FILES_IN_ROOM = 25
+MOST_STOREYS = 6
+#: Pairs of files of which the first still includes the second, which lies above it. One protocol reaches into another
+#: there: a class that all protocols implement will open these circles.
+STILL_UPWARD = {
+    ("dsm/books/shared_heap", "dsm/protocol/scash/coherence"),
+    ("dsm/memory/opened_pages", "dsm/protocol/jiajia/process_copies"),
+    *(
+        (f"dsm/protocol/scash/{lower}", f"dsm/protocol/{upper}")
+        for lower, uppers in {
+            "coherence": "downgrades flags page_turns rights_requests stack_news",
+            "page_requests": "downgrades rights_requests stack_news",
+            "write_notices": "downgrades",
+        }.items()
+        for upper in (
+            *(f"single_writer/{name}" for name in uppers.split()),
+            *(["jiajia/process_copies"] if lower != "write_notices" else []),
+        )
+    ),
+}
 
 TEST_CASE = re.compile(r'TEST_CASE\w*\([^"]*"(?P<name>[^"]*)"')
 MOST_WORDS = 12
@@ -135,6 +174,66 @@ def check_folders(path: str) -> list[str]:
     return [f"{path}:1: in a folder called {name} (name it for the concept it holds)" for name in sorted(banned)]
 
 
+def check_rooms(texts: dict[str, str]) -> list[str]:
+    """Violations of rooms among the sources of native/: their texts by path."""
+
+    def stem(path: str) -> str:
+        return path.removeprefix("native/").rsplit(".", 1)[0]
+
+    def room(file: str) -> str:
+        return file.rsplit("/", 1)[0]
+
+    found = []
+    uses: dict[str, set[str]] = {stem(path): set() for path in texts}
+    upward = set()
+    for path, text in texts.items():
+        file = stem(path)
+        if room(file) not in ROOMS:
+            found.append(f"{path}:1: in a folder that is not in ROOMS (give it its place)")
+            continue
+        for number, line in enumerate(text.splitlines(), start=1):
+            match = INCLUDE.match(line)
+            target = stem(match["path"]) if match and match["path"].startswith("native/") else file
+            if target == file or room(target) not in ROOMS:
+                continue
+            uses[file].add(target)
+            if ROOMS.index(room(target)) <= ROOMS.index(room(file)):
+                continue
+            upward.add((file, target))
+            if (file, target) not in STILL_UPWARD:
+                found.append(f"{path}:{number}: includes {target}, which lies above it (let {room(target)}/ call instead)")
+    for lower, upper in sorted(STILL_UPWARD - upward):
+        found.append(f"native/{lower}:1: no longer includes {upper} (take the pair out of STILL_UPWARD)")
+    for folder in sorted({room(file) for file in uses}):
+        files = [path for path in texts if room(stem(path)) == folder]
+        if len(files) > MOST_FILES_IN_ROOM:
+            found.append(f"native/{folder}:1: holds {len(files)} files (at most {MOST_FILES_IN_ROOM}: divide it)")
+        storeys = longest_chain({f: {t for t in uses[f] if room(t) == folder} for f in uses if room(f) == folder})
+        if storeys > MOST_STOREYS:
+            found.append(f"native/{folder}:1: has {storeys} storeys (at most {MOST_STOREYS})")
+    return found
+
+
+def longest_chain(uses: dict[str, set[str]]) -> int:
+    """Number of files on the longest way along `uses`, on which files that reach each other count as one."""
+
+    def reached_from(file: str) -> set[str]:
+        reached: set[str] = set()
+        waiting = [file]
+        while waiting:
+            for target in uses[waiting.pop()] - reached:
+                reached.add(target)
+                waiting.append(target)
+        return reached
+
+    below = {file: reached_from(file) for file in uses}
+    heights: dict[str, int] = {}
+    # What a file reaches outside of its circle reaches less than the file does.
+    for file in sorted(uses, key=lambda one: len(below[one] | {one})):
+        heights[file] = 1 + max((heights[one] for one in below[file] if file not in below[one]), default=0)
+    return max(heights.values(), default=0)
+
+
 def tracked_files(checkout: Path) -> list[str]:
     """Paths that git tracks and that exist. Raises CalledProcessError outside a git checkout."""
     listing = subprocess.run(["git", "-C", str(checkout), "ls-files", "-z"], check=True, capture_output=True).stdout
@@ -152,6 +251,7 @@ def read_text(path: Path) -> str | None:
 def check(checkout: Path) -> list[str]:
     """All violations among the files that git tracks."""
     found = []
+    native = {}
     for name in tracked_files(checkout):
         found += check_folders(name)
         text = read_text(checkout / name)
@@ -160,7 +260,9 @@ def check(checkout: Path) -> list[str]:
         found += check_text(name, text)
         if Path(name).suffix in SOURCES:
             found += check_includes(name, text) + check_test_names(name, text)
-    return found
+            if name.startswith("native/"):
+                native[name] = text
+    return found + check_rooms(native)
 
 
 class EachRuleFindsItsViolation(unittest.TestCase):
@@ -223,6 +325,27 @@ class EachRuleFindsItsViolation(unittest.TestCase):
         for name in ("a page; its home", "--seed repeats a run", "a " * 13):
             self.assertEqual(len(check_test_names("tests/a.cpp", f'TEST_CASE("{name}") {{')), 1, name)
         self.assertEqual(check_test_names("tests/a.cpp", 'TEST_CASE("a page") { f(";"); }'), [])
+
+    def test_a_room_of_native_includes_nothing_above_it(self) -> None:
+        def broken(path: str, *includes: str) -> list[str]:
+            text = "".join(f'#include "native/{one}"\n' for one in includes)
+            return [line for line in check_rooms({f"native/{path}": text}) if "no longer includes" not in line]
+
+        self.assertEqual(len(broken("dsm/memory/node.cpp", "dsm/openmp/team.hpp")), 1)
+        self.assertEqual(broken("dsm/openmp/team.cpp", "dsm/memory/node.hpp", "dsm/openmp/team.hpp"), [])
+        self.assertEqual(broken("dsm/memory/opened_pages.cpp", "dsm/protocol/jiajia/process_copies.hpp"), [])
+        self.assertEqual(len(broken("cellar/a.cpp")), 1)
+        self.assertIn("no longer includes", check_rooms({"native/dsm/memory/opened_pages.cpp": ""})[0])
+
+    def test_a_room_of_native_with_many_files_or_storeys_is_found(self) -> None:
+        def found(files: int, chain: int) -> int:
+            texts = {f"native/bench/f{i}.hpp": "" for i in range(files)}
+            for i in range(chain):
+                texts[f"native/bench/f{i}.hpp"] = f'#include "native/bench/f{i + 1}.hpp"\n'
+            return len([line for line in check_rooms(texts) if "bench" in line])
+
+        self.assertEqual([found(25, 5), found(26, 5), found(25, 6)], [0, 1, 1])
+        self.assertEqual(longest_chain({"a": {"b"}, "b": {"c"}, "c": {"b", "d"}, "d": set()}), 3)
 
     def test_a_folder_is_named_for_its_concept(self) -> None:
         self.assertEqual(len(check_folders("sim/utils/a.cpp")), 1)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks with clang that state is touched by its owner only (native/program/thread_safety.hpp).
+"""Checks with clang that state is touched by its owner only (native/guest/runtime/thread_safety.hpp).
 
     tests/thread_safety.py [BUILD]    BUILD: a configured build folder, build/ by default. One with headers that gcc has
                                       precompiled, which clang cannot read, will not do: configure it with
@@ -23,7 +23,7 @@ from pathlib import Path
 CHECKOUT = Path(__file__).resolve().parent.parent
 CHECKS = ["-fsyntax-only", "-Wno-everything", "-Wthread-safety", "-Wthread-safety-beta", "-Werror"]
 SAMPLE = """
-#include "native/program/thread_safety.hpp"
+#include "native/guest/runtime/thread_safety.hpp"
 using namespace sdsm::program;
 constinit Role owner{"the owner"};
 Mutex mutex;

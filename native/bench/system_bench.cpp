@@ -39,8 +39,8 @@
 #include <thread>
 #include <vector>
 
-#include "native/dsm/diff.hpp"
-#include "native/dsm/sockets.hpp"
+#include "native/dsm/wire/diff.hpp"
+#include "native/dsm/wire/sockets.hpp"
 
 namespace sdsm::dsm {
 namespace {

@@ -4,7 +4,7 @@
 ///   sdsm trace --quiet -n 1 --passes 1 -o touch.trace -- build/touch_bench [PAGES [ROUNDS]]
 ///
 /// It traces itself: in the tracked pass the touches of its parallel regions are traced ones. The bare loop runs on
-/// memory of its own that no tracer takes (MAP_32BIT: native/program/mapped_memory.cpp), with the kernel's own
+/// memory of its own that no tracer takes (MAP_32BIT: native/guest/kernel/mapped_memory.cpp), with the kernel's own
 /// sigaction.
 #include <omp.h>
 #include <sys/mman.h>

@@ -16,8 +16,8 @@
 #include "commands/descriptor.hpp"
 #include "commands/errors.hpp"
 #include "native/bench/figures.hpp"
-#include "native/program_start/program_start.hpp"
-#include "native/trace_command/trace_program.hpp"
+#include "native/launch/program_start.hpp"
+#include "native/launch/trace/trace_program.hpp"
 #include "workloads/trace/reader.hpp"
 
 namespace sdsm::trace_command {

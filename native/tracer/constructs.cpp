@@ -2,11 +2,11 @@
 #include <cstring>
 
 #include "models/locks.hpp"
-#include "native/gomp/engine.hpp"
-#include "native/program/raw_memory.hpp"
-#include "native/tracer/locks.hpp"
-#include "native/tracer/team.hpp"
-#include "native/tracer/threads.hpp"
+#include "native/guest/openmp/engine.hpp"
+#include "native/guest/runtime/raw_memory.hpp"
+#include "native/tracer/execution/locks.hpp"
+#include "native/tracer/execution/team.hpp"
+#include "native/tracer/execution/threads.hpp"
 
 namespace sdsm::tracer {
 using namespace program;

@@ -1,12 +1,12 @@
-#include "native/tracer/ending.hpp"
+#include "native/tracer/record/ending.hpp"
 
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "native/gomp/message.hpp"
-#include "native/tracer/locks.hpp"
-#include "native/tracer/recorder.hpp"
-#include "native/tracer/team.hpp"
+#include "native/guest/runtime/message.hpp"
+#include "native/tracer/execution/locks.hpp"
+#include "native/tracer/execution/team.hpp"
+#include "native/tracer/record/recorder.hpp"
 
 namespace sdsm::tracer {
 namespace {

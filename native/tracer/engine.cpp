@@ -1,12 +1,12 @@
-/// The engine's events that make nobody wait, and its clock (native/gomp/engine.hpp).
-#include "native/gomp/engine.hpp"
+/// The engine's events that make nobody wait, and its clock (native/guest/openmp/engine.hpp).
+#include "native/guest/openmp/engine.hpp"
 
-#include "native/gomp/thread.hpp"
-#include "native/tracer/ending.hpp"
-#include "native/tracer/options.hpp"
-#include "native/tracer/program_clock.hpp"
-#include "native/tracer/schedule_log.hpp"
-#include "native/tracer/threads.hpp"
+#include "native/guest/openmp/thread.hpp"
+#include "native/tracer/execution/program_clock.hpp"
+#include "native/tracer/execution/schedule_log.hpp"
+#include "native/tracer/execution/threads.hpp"
+#include "native/tracer/record/ending.hpp"
+#include "native/tracer/record/options.hpp"
 
 namespace sdsm::engine {
 

@@ -1,5 +1,5 @@
-/// Synchronisation objects of the C library, for virtual threads (native/pthreads/engine.hpp).
-#include "native/pthreads/engine.hpp"
+/// Synchronisation objects of the C library, for virtual threads (native/guest/threads/engine.hpp).
+#include "native/guest/threads/engine.hpp"
 
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -8,10 +8,10 @@
 #include <cerrno>
 #include <cstdint>
 
-#include "native/program/nanoseconds.hpp"
-#include "native/tracer/locks.hpp"
-#include "native/tracer/pages.hpp"
-#include "native/tracer/touch.hpp"
+#include "native/guest/runtime/nanoseconds.hpp"
+#include "native/tracer/execution/locks.hpp"
+#include "native/tracer/execution/pages.hpp"
+#include "native/tracer/execution/touch.hpp"
 
 namespace sdsm::tracer {
 namespace {

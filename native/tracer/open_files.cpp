@@ -1,5 +1,5 @@
 /// Files under the tracer, whose threads are one process's.
-#include "native/program/open_files.hpp"
+#include "native/guest/kernel/open_files.hpp"
 
 namespace sdsm::program::open_files {
 

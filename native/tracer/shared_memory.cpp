@@ -1,13 +1,14 @@
-/// The tracer's answers to native/program/shared_memory.hpp that concern the heap, the placement and forked children.
-#include "native/program/shared_memory.hpp"
+/// The tracer's answers to native/guest/memory/shared_memory.hpp that concern the heap, the placement and forked
+/// children.
+#include "native/guest/memory/shared_memory.hpp"
 
 #include <sys/mman.h>
 
-#include "native/program/program_image.hpp"
-#include "native/tracer/options.hpp"
-#include "native/tracer/pages.hpp"
-#include "native/tracer/start.hpp"
-#include "native/tracer/threads.hpp"
+#include "native/guest/runtime/program_image.hpp"
+#include "native/tracer/execution/pages.hpp"
+#include "native/tracer/execution/threads.hpp"
+#include "native/tracer/record/options.hpp"
+#include "native/tracer/record/start.hpp"
 
 namespace sdsm::program {
 

@@ -1,5 +1,5 @@
 /// The run-time's start, before the program's constructors and main, and its end.
-#include "native/tracer/start.hpp"
+#include "native/tracer/record/start.hpp"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -10,30 +10,30 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "native/gomp/entry.hpp"
-#include "native/gomp/thread.hpp"
-#include "native/program/call_patch.hpp"
-#include "native/program/heap.hpp"
-#include "native/program/locked_instructions.hpp"
-#include "native/program/next_function.hpp"
-#include "native/program/own_calls.hpp"
-#include "native/program/processes.hpp"
-#include "native/program/program_image.hpp"
-#include "native/program/static_arrays.hpp"
-#include "native/program/system_calls.hpp"
-#include "native/program/unseen.hpp"
-#include "native/pthreads/locales.hpp"
-#include "native/tracer/ending.hpp"
-#include "native/tracer/options.hpp"
-#include "native/tracer/pages.hpp"
-#include "native/tracer/program_clock.hpp"
-#include "native/tracer/recorder.hpp"
-#include "native/tracer/schedule_log.hpp"
-#include "native/tracer/stacks.hpp"
-#include "native/tracer/team.hpp"
-#include "native/tracer/touch.hpp"
-#include "native/tracer/watchdog.hpp"
-#include "native/tracer/words.hpp"
+#include "native/guest/code/call_patch.hpp"
+#include "native/guest/code/locked_instructions.hpp"
+#include "native/guest/kernel/processes.hpp"
+#include "native/guest/kernel/system_calls.hpp"
+#include "native/guest/memory/heap.hpp"
+#include "native/guest/memory/static_arrays.hpp"
+#include "native/guest/openmp/thread.hpp"
+#include "native/guest/runtime/entry.hpp"
+#include "native/guest/runtime/next_function.hpp"
+#include "native/guest/runtime/own_calls.hpp"
+#include "native/guest/runtime/program_image.hpp"
+#include "native/guest/runtime/unseen.hpp"
+#include "native/guest/threads/locales.hpp"
+#include "native/tracer/execution/pages.hpp"
+#include "native/tracer/execution/program_clock.hpp"
+#include "native/tracer/execution/schedule_log.hpp"
+#include "native/tracer/execution/stacks.hpp"
+#include "native/tracer/execution/team.hpp"
+#include "native/tracer/execution/touch.hpp"
+#include "native/tracer/execution/watchdog.hpp"
+#include "native/tracer/execution/words.hpp"
+#include "native/tracer/record/ending.hpp"
+#include "native/tracer/record/options.hpp"
+#include "native/tracer/record/recorder.hpp"
 
 namespace sdsm::tracer {
 using namespace program;
@@ -143,6 +143,7 @@ void prepare() {
   if (program.is_prepared) return;
   program.is_prepared = true;
   read_options();
+  if (options.words != nullptr) choose_watched(options.words);
   if (options.stream >= 0) recorder::connect(options.stream);
   schedule_log::open();
   open_readings();

@@ -1,5 +1,5 @@
-/// Does a process that knows the run's secret get in at once, whatever strangers do (native/dsm/admission.hpp)?
-#include "native/dsm/admission.hpp"
+/// Does a process that knows the run's secret get in at once, whatever strangers do (native/dsm/process/admission.hpp)?
+#include "native/dsm/process/admission.hpp"
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "native/dsm/sockets.hpp"
+#include "native/dsm/wire/sockets.hpp"
 #include "tests/catch.hpp"
 
 using namespace sdsm::dsm;

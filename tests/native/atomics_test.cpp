@@ -1,5 +1,5 @@
 /// Are inline atomic operations found in programs as gcc builds them, and how are they reported?
-#include "native/run_command/atomics.hpp"
+#include "native/launch/run/atomics.hpp"
 
 #include <unistd.h>
 

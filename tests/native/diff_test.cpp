@@ -1,4 +1,4 @@
-#include "native/tracer/diff.hpp"
+#include "native/tracer/record/diff.hpp"
 
 #include <array>
 #include <cstdint>

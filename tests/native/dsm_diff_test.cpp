@@ -1,5 +1,5 @@
 /// Diffs as they travel between processes: sizes as the model says, every byte kept, nothing else touched.
-#include "native/dsm/diff.hpp"
+#include "native/dsm/wire/diff.hpp"
 
 #include <algorithm>
 #include <array>

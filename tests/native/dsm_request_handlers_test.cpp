@@ -1,19 +1,21 @@
-/// What a manager of locks and the barrier's master answer, and in which order (native/dsm/request_handlers.hpp): the
-/// handlers themselves, with a list in place of connections.
-#include "native/dsm/request_handlers.hpp"
-
+/// What a manager of locks and the barrier's master answer, and in which order
+/// (native/dsm/requests/answering.hpp): the handlers themselves, with a list in place of connections.
 #include <cstring>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
 #include "models/locks.hpp"
-#include "native/dsm/counting.hpp"
-#include "native/dsm/ending.hpp"
-#include "native/dsm/heap_books.hpp"
-#include "native/dsm/measured_region.hpp"
-#include "native/dsm/regions.hpp"
-#include "native/program/ending.hpp"
+#include "native/dsm/books/heap_books.hpp"
+#include "native/dsm/books/regions.hpp"
+#include "native/dsm/openmp/barrier_requests.hpp"
+#include "native/dsm/openmp/gang_requests.hpp"
+#include "native/dsm/openmp/lock_requests.hpp"
+#include "native/dsm/openmp/measured_region.hpp"
+#include "native/dsm/process/ending.hpp"
+#include "native/dsm/protocol/jiajia/notice_requests.hpp"
+#include "native/dsm/wire/counting.hpp"
+#include "native/guest/runtime/ending.hpp"
 #include "tests/catch.hpp"
 
 namespace sdsm::program {

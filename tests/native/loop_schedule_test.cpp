@@ -2,7 +2,7 @@
 #include <limits>
 #include <vector>
 
-#include "native/gomp/construct.hpp"
+#include "native/guest/openmp/construct.hpp"
 #include "tests/catch.hpp"
 
 using namespace sdsm::gomp;

@@ -1,5 +1,5 @@
 /// Is machine code read as others read it, and are locked instructions done as the processor does them?
-#include "native/program/machine_code.hpp"
+#include "native/guest/code/machine_code.hpp"
 
 #include <capstone/capstone.h>
 #include <dlfcn.h>
@@ -13,8 +13,8 @@
 #include <random>
 #include <vector>
 
-#include "native/program/functions.hpp"
-#include "native/program/memory_access.hpp"
+#include "native/guest/code/memory_access.hpp"
+#include "native/guest/runtime/functions.hpp"
 #include "tests/catch.hpp"
 
 using namespace sdsm::program;

@@ -1,11 +1,11 @@
-#include "native/program_start/program_file.hpp"
+#include "native/launch/program_file.hpp"
 
 #include <sys/stat.h>
 
 #include <cstring>
 
 #include "commands/errors.hpp"
-#include "native/program_start/elf_file.hpp"
+#include "native/launch/elf_file.hpp"
 #include "tests/catch.hpp"
 #include "tests/scratch.hpp"
 

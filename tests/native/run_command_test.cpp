@@ -12,7 +12,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "native/run_command/host_output.hpp"
+#include "native/launch/run/host_output.hpp"
 #include "tests/catch.hpp"
 #include "tests/native/traced_run.hpp"
 

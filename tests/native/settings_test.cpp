@@ -1,4 +1,4 @@
-#include "native/gomp/settings.hpp"
+#include "native/guest/openmp/settings.hpp"
 #include "tests/catch.hpp"
 
 using namespace sdsm::gomp;

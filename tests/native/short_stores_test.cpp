@@ -1,5 +1,5 @@
 /// Is code found that stores variables of one or two bytes?
-#include "native/program/short_stores.hpp"
+#include "native/guest/code/short_stores.hpp"
 
 #include "tests/catch.hpp"
 

@@ -1,4 +1,4 @@
-#include "native/trace_command/stream_reader.hpp"
+#include "native/launch/trace/stream_reader.hpp"
 
 #include <sys/wait.h>
 #include <unistd.h>

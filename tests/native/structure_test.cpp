@@ -1,4 +1,4 @@
-#include "native/trace_command/structure.hpp"
+#include "native/launch/trace/structure.hpp"
 
 #include "commands/errors.hpp"
 #include "tests/catch.hpp"

@@ -6,8 +6,8 @@
 #include <thread>
 #include <vector>
 
-#include "native/program/next_function.hpp"
-#include "native/program/thread_safety.hpp"
+#include "native/guest/runtime/next_function.hpp"
+#include "native/guest/runtime/thread_safety.hpp"
 #include "tests/catch.hpp"
 
 using namespace sdsm::program;

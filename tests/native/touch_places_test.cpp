@@ -1,4 +1,4 @@
-#include "native/trace_command/touch_places.hpp"
+#include "native/launch/trace/touch_places.hpp"
 
 #include "tests/catch.hpp"
 

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "commands/errors.hpp"
-#include "native/trace_command/passes.hpp"
+#include "native/launch/trace/passes.hpp"
 #include "tests/catch.hpp"
 #include "workloads/trace/reader.hpp"
 

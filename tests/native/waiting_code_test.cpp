@@ -1,5 +1,5 @@
 /// Are loops that wait for a store distinguished from those that compute?
-#include "native/program/waiting_code.hpp"
+#include "native/guest/code/waiting_code.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -27,8 +27,8 @@ class Language:
 
 #: When this test fails because messages have changed: raise the version in the header, and write it and the hash here.
 LANGUAGES = (
-    Language("native/dsm/control.hpp", "control_version", (13, "3c4af643ad97d536")),
-    Language("native/tracer/stream.hpp", "stream_version", (10, "752272ee87a800aa")),
+    Language("native/dsm/wire/control.hpp", "control_version", (13, "3c4af643ad97d536")),
+    Language("native/tracer/record/stream.hpp", "stream_version", (10, "752272ee87a800aa")),
 )
 
 
@@ -94,7 +94,7 @@ def test_messages_change_only_with_their_version(language):
 
 
 def test_a_layout_holds_what_its_messages_are_made_of():
-    layout = layout_of("native/dsm/control.hpp")
+    layout = layout_of("native/dsm/wire/control.hpp")
     assert "jiajia::Rules jiajia;" in layout["Welcome"]
     assert {"FrameKind", "Rules", "Scope", "Emulation", "EmulatedNetwork", "Tally", "ThreadCounts", "SDSM_PROTOCOLS", "secret_bytes"} <= set(layout)
     assert layout["FaultKind"].count("enum class") == 2  # SCASH's and JIAJIA's

@@ -1,4 +1,4 @@
-"""The run-times among the program's own functions, and every call of the kernel on shared memory (native/program)."""
+"""The run-times among the program's own functions, and every call of the kernel on shared memory (native/guest)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LOCAL_PEERS = (BUILD / "sdsm-run", "-q", "--nodes", 2, "--threads-per-node", 2, 
 TRACE = (BUILD / "sdsm-trace", "-q", "-n", 2, "--passes", 2, "-o", "out.trace", "--")
 COMMANDS = pytest.mark.parametrize("command", [RUN, LOCAL_PEERS, TRACE], ids=["run", "local peers", "trace"])
 RUN_TIMES = ("libsdsm-run.so", "libsdsm-trace.so")
-TABLE = (SOURCE / "native/program/system_calls.def").read_text()
+TABLE = (SOURCE / "native/guest/kernel/system_calls.def").read_text()
 
 
 def done(folder: Path, command: tuple, *program: object, status: int = 0) -> subprocess.CompletedProcess:

@@ -13,7 +13,7 @@ import pytest
 SOURCE = Path(__file__).resolve().parents[2]
 BUILD = SOURCE / "build"
 PROGRAMS = sorted(path for path in (SOURCE / "tests/native/refused").glob("*.c*") if path.stem != "entry_point")
-MISSING = re.findall(r"^SDSM_MISSING_\w+\((\w+)\)", (SOURCE / "native/gomp/missing.inc").read_text(), re.M)
+MISSING = re.findall(r"^SDSM_MISSING_\w+\((\w+)\)", (SOURCE / "native/guest/openmp/missing.cpp").read_text(), re.M)
 
 
 def table() -> set[str]:

@@ -319,7 +319,7 @@ struct Header {
   /// Thread that ended the program inside a parallel region; none in older traces.
   std::optional<std::uint32_t> ended_by{};
   std::uint64_t begun_s = 0;  ///< start time by the program's calendar clocks, in seconds since 1970
-  /// Operations per second of sdsm's loop on the tracing machine (native/trace_command/machine_speed.hpp); 0 in older
+  /// Operations per second of sdsm's loop on the tracing machine (native/launch/trace/machine_speed.hpp); 0 in older
   /// traces.
   std::uint64_t speed_flops = 0;
   Words words{};

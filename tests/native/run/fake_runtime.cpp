@@ -14,7 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "native/dsm/control.hpp"
+#include "native/dsm/wire/control.hpp"
 
 using namespace sdsm::dsm;
 

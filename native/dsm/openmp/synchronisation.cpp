@@ -1,0 +1,507 @@
+#include "native/dsm/openmp/synchronisation.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <set>
+#include <utility>
+
+#include "models/jiajia/courses.hpp"
+#include "models/locks.hpp"
+#include "models/scash/courses.hpp"
+#include "native/dsm/books/lock_names.hpp"
+#include "native/dsm/files/open_files.hpp"
+#include "native/dsm/files/standard_output.hpp"
+#include "native/dsm/memory/opened_pages.hpp"
+#include "native/dsm/memory/page_log.hpp"
+#include "native/dsm/memory/region_books.hpp"
+#include "native/dsm/memory/stop_the_world.hpp"
+#include "native/dsm/openmp/measured_region.hpp"
+#include "native/dsm/process/ending.hpp"
+#include "native/dsm/protocol/jiajia/process_copies.hpp"
+#include "native/dsm/protocol/jiajia/scopes.hpp"
+#include "native/dsm/protocol/scash/coherence.hpp"
+#include "native/dsm/protocol/scash/write_notices.hpp"
+#include "native/dsm/protocol/single_writer/downgrades.hpp"
+#include "native/dsm/protocol/single_writer/page_turns.hpp"
+#include "native/dsm/timing/timeline_log.hpp"
+#include "native/dsm/wire/clock.hpp"
+#include "native/dsm/wire/counting.hpp"
+#include "native/dsm/wire/emulated_network.hpp"
+#include "native/guest/runtime/ending.hpp"
+
+namespace sdsm::dsm {
+namespace {
+
+constinit program::Mutex holding;
+std::set<LockId> held_locks GUARDED_BY(holding);
+
+constinit bool runs_alone GUARDED_BY(application) = false;
+KeptLocks kept_locks GUARDED_BY(application);
+
+constinit std::uint32_t seen_generation GUARDED_BY(application) = 0;
+/// The clock calls in the last answer of the team's barrier.
+constinit ClockCalls clock_at_barrier GUARDED_BY(application){};
+
+}  // namespace
+
+void note_generation(std::uint32_t received) {
+  take_over_files();
+  learn_generation(received);
+  if (seen_generation == generation()) return;
+  seen_generation = generation();
+  if (is_initial()) return;  // it keeps the books, and has forgotten those pages one by one
+  shut_for_new_generation();
+}
+
+namespace {
+
+/// The event for which a process waits at a barrier.
+enum class WaitsFor : std::uint8_t { team, work };
+
+/// When the program ended, if this process can know: the message may come late, in another barrier or after more work.
+std::uint64_t end_of_program(const Head& quit, std::uint64_t received_ns) {
+  return self.shares_clock ? received_ns - static_cast<std::uint32_t>(received_ns - quit.generation) : received_ns;
+}
+
+/// Takes the master's answer at a barrier. If it ends the process, the time since it came is the last of its account.
+Head obey(const Head& head, WaitsFor awaited, const Begun& since) REQUIRES(application) {
+  if (head.kind == WireKind::quit || head.kind == WireKind::quit_in_turn) {
+    const std::uint64_t now = now_ns();
+    spend(awaited == WaitsFor::work ? Spent::idle : Spent::barrier, since, now);
+    note_clock_calls(ClockCalls::received(head.value, head.address), true);
+    end_worker(end_of_program(head, now),
+               head.kind == WireKind::quit ? Dismissal::at_once : Dismissal::after_exit_functions);
+  }
+  if (head.kind == WireKind::exit_run) {
+    // The exit functions see what the thread wrote that ends the program.
+    if (plays_jiajia()) synchronise_memory();
+    end_initial(ExitKind{head.address}, static_cast<int>(head.value));
+  }
+  return head;
+}
+
+/// The threads that meet at a barrier: the team, or a gang.
+struct Meeting {
+  ProcessId master = barrier_master;
+  std::uint64_t key = 0;
+  std::uint32_t size = 0;
+  Sync sync = Sync::barrier;
+  bool drops_copies = true;  ///< of the node, for all of its members
+};
+
+/// Waits for the others. Returns what the master says. `has_flushed`: what this process wrote is home; notices are due.
+Head synchronise(const Meeting& meeting, Wait wait = Wait::alone, bool has_flushed = false,
+                 WaitsFor awaited = WaitsFor::team) REQUIRES(application) {
+  const Begun since = begin();
+  Head arrival{
+      .kind = WireKind::barrier_arrive, .generation = generation(), .address = meeting.key, .value = meeting.size};
+  if (plays_jiajia()) {
+    const Head head = obey(ask_in_scope(barrier_master, arrival, handed_at_barrier(), nullptr, wait), awaited, since);
+    clock_at_barrier = ClockCalls::received(head.value, head.address);
+    count_arrival();
+    return head;
+  }
+  if (has_flushed && meeting.key == 0) {
+    if (has_notices()) return obey(exchange_notices(arrival), awaited, since);
+    arrival.value = changes_are_home;
+  }
+  const Head head = obey(ask(meeting.master, arrival, nullptr, nullptr, wait), awaited, since);
+  if (meeting.key == 0) clock_at_barrier = ClockCalls::received(head.value, head.address);
+  return head;
+}
+
+ProcessId process_of(const gomp::Gang& gang, std::uint32_t member) {
+  return ProcessId{gang.thread_of(member)};
+}
+
+Meeting meeting_of(const gomp::Gang& gang) {
+  std::uint32_t members_here = 0;
+  ProcessId first_here{};
+  for (std::uint32_t i = 0; i < gang.size; ++i) {
+    const ProcessId member = process_of(gang, i);
+    if (is_on_own_node(member) && members_here++ == 0) first_here = member;
+  }
+  return {.master = process_of(gang, 0),
+          .key = gang.key,
+          .size = gang.size,
+          .sync = sync_of_gang(members_here, self.layout.threads_per_node),
+          .drops_copies = first_here == self.process};
+}
+
+/// The master called the clock while this process was waiting for work: its idle time is split there.
+Begun split_idle_time(const Begun& since, const Head& head) REQUIRES(application) {
+  if (ClockCalls::received(head.value, head.address).count == clock_calls().count) return since;
+  const std::uint64_t at = std::clamp(head.address, since.ns, now_ns());
+  spend(Spent::idle, since, at);
+  note_clock_calls(ClockCalls::received(head.value, head.address), true);
+  return begun_at(at);
+}
+
+Begun wait_for_work() REQUIRES(application) {
+  Begun since = begin();
+  // A worker that is not in the team would write what its local peers' barrier drops.
+  const Head head =
+      synchronise({}, self.layout.threads_per_node == 1 ? Wait::with_handlers : Wait::alone, false, WaitsFor::work);
+  since = split_idle_time(since, head);
+  const std::uint64_t now = now_ns();
+  spend(Spent::idle, since, now);
+  note_generation(head.generation);
+  return begun_at(now);
+}
+
+void count_lock_request(ProcessId manager, const Scoped& scoped) REQUIRES(application) {
+  if (plays_jiajia()) {
+    count_message(manager, jiajia::MessageKind::ACQ, jiajia::header + jiajia::lock_request(scoped.handed.size()));
+  } else {
+    count_message(manager, MessageKind::lock_request, control_payload.count);
+  }
+}
+void count_lock_release(ProcessId manager, const Scoped& scoped) REQUIRES(application) {
+  if (plays_jiajia()) {
+    count_sync_messages(manager, jiajia::MessageKind::REL, scoped.object, scoped.handed.size());
+  } else {
+    count_message(manager, MessageKind::lock_release, control_payload.count);
+  }
+}
+
+void note_held(LockId lock) {
+  const Held guard(holding);
+  held_locks.insert(lock);
+}
+
+/// Takes a lock that the thread keeps. False if its manager has to be asked.
+bool take_kept(LockId lock) REQUIRES(application) {
+  if (!kept_locks.take(lock)) return false;
+  note_held(lock);
+  ++asked.locks;
+  return true;
+}
+
+void apply_grant(LockId lock, const Head& answer, const jiajia::SyncObject& object) REQUIRES(application) {
+  note_generation(answer.generation);
+  if (plays_jiajia()) {
+    apply_notices(object);
+  } else if (!runs_alone) {
+    const Grant granted{lock, answer.value};
+    flush(Sync::acquire, &granted);
+    drop(Sync::acquire);
+  }
+  ++asked.locks;
+}
+
+void finish_acquire(LockId lock, const Head& answer, const jiajia::SyncObject& object) REQUIRES(application) {
+  note_held(lock);
+  apply_grant(lock, answer, object);
+  if (plays_jiajia() && object == jiajia::object_of(lock)) own_copies().enter_scope(lock);
+}
+
+Head lock_head(WireKind kind, LockId lock, engine::Demand demand = engine::mutex_demand) {
+  return {.kind = kind,
+          .generation = generation(),
+          .address = index_of(lock),
+          .value = std::bit_cast<std::uint64_t>(demand)};
+}
+
+void give_to_manager(LockId lock, const Scoped& scoped) REQUIRES(application) {
+  const ProcessId manager = manager_of(lock, processes());
+  tell_in_scope(manager, lock_head(WireKind::lock_release, lock), scoped);
+  count_lock_release(manager, scoped);
+}
+
+void flush_among_others(Sync sync) REQUIRES(application) {
+  if (!runs_alone) flush(sync);
+}
+
+void play(const Meeting& meeting, Barrier barrier, Begun& since) REQUIRES(application) {
+  // Others may wait for what this thread stored, and come to the barrier only after they see it.
+  send_stacks_home();
+  end_turn();
+  bool waits_for_work = barrier == Barrier::fork_worker;
+  // Until the others come, which may take long, handlers may write: the flush behind takes it home.
+  Wait wait = Wait::with_handlers;
+  bool has_flushed = false;
+  for (const courses::Step& step : courses::barrier) {
+    switch (step.action) {
+      case protocol::Action::ask:
+        if (waits_for_work) {
+          since = wait_for_work();
+        } else {
+          note_generation(synchronise(meeting, wait, std::exchange(has_flushed, false)).generation);
+        }
+        waits_for_work = false;
+        wait = Wait::alone;
+        count_message(meeting.master, step.message, control_payload.count);
+        break;
+      case protocol::Action::flush:
+        flush(meeting.sync);
+        has_flushed = true;
+        break;
+      case protocol::Action::begin_interval:
+        if (meeting.drops_copies) drop(meeting.sync);
+        if (barrier == Barrier::of_all) end_single_writer_mode();
+        break;
+      case protocol::Action::send:
+      case protocol::Action::apply: break;  // no step of a barrier
+    }
+  }
+}
+
+/// JIAJIA's. The next interval begins at once, so that what handlers store meanwhile belongs to it.
+void play_in_scope(Barrier barrier, Begun& since) REQUIRES(application) {
+  for (const jiajia::courses::Step& step : jiajia::courses::barrier) {
+    switch (step.action) {
+      case protocol::Action::flush: change_interval(Sync::barrier); break;
+      case protocol::Action::ask:
+        if (barrier == Barrier::fork_worker) {
+          since = wait_for_work();
+        } else {
+          note_generation(synchronise({}, Wait::with_handlers).generation);
+        }
+        break;
+      case protocol::Action::apply: apply_barrier_notices(); break;
+      case protocol::Action::begin_interval:
+      case protocol::Action::send: break;
+    }
+  }
+}
+
+bool is_of_mutex(const Head& question) {
+  return question.kind == WireKind::lock_request &&
+         (question.value == 0 || std::bit_cast<engine::Demand>(question.value) == engine::mutex_demand);
+}
+
+/// The notices with a question for a grant. A thread at a library's barrier hands on as well.
+Scoped scoped_question(LockId lock, const Head& question) REQUIRES(application) {
+  if (!plays_jiajia()) return {};
+  const jiajia::SyncObject object =
+      object_of(lock, is_of_mutex(question) ? engine::mutex_demand : engine::semaphore_demand);
+  if (!is_of_mutex(question))
+    need_openmp_scope("flags, or a barrier, condition, semaphore or shared lock of the C library");
+  if (question.kind == WireKind::object_meet) return handed_at(object);
+  return {.object = object};
+}
+
+void pass(const Meeting& meeting, Barrier barrier) REQUIRES(application) {
+  const SlowCall held;
+  flush_output();
+  if (self.wants_page_log) {
+    const NodeGuard guard;
+    log_in_turn({.bytes = meeting.key == 0 ? PageEvent::of_team : std::uint16_t{0}, .kind = PageEvent::Kind::barrier});
+  }
+  send_long_page_log();
+  send_long_timeline_log();
+  if (meeting.key == 0) note_arrival();
+  Begun since = begin();
+  if (plays_jiajia()) {
+    play_in_scope(barrier, since);
+  } else {
+    play(meeting, barrier, since);
+  }
+  ++asked.barriers;
+  spend(Spent::barrier, since);
+  if (meeting.key != 0) return;
+  // A handler of the initial thread's may have read a clock since it sent the readings.
+  if (self.process != ProcessId{0}) note_clock_calls(clock_at_barrier, false);
+  note_leaving();
+}
+
+}  // namespace
+
+void pass_barrier(Barrier barrier) {
+  if (takes_faults(self.layout)) pass({}, barrier);
+}
+
+void pass_gang_barrier(const gomp::Gang& gang) {
+  pass(meeting_of(gang), Barrier::of_some);
+}
+
+void note_division(const gomp::Gang& gang) {
+  const sdsm_division& division = gang.division;
+  const GangDivision how{.whole = gang.outer != nullptr && gang.outer->id != 0 ? gang.outer->key : 0,
+                         .size = static_cast<std::uint64_t>(division.threads),
+                         .arguments = static_cast<std::uint64_t>(division.partition) << 62 |
+                                      static_cast<std::uint64_t>(division.gangs) << 31 |
+                                      static_cast<std::uint64_t>(division.unit)};
+  tell(how.whole != 0 ? process_of(*gang.outer, 0) : barrier_master,
+       {.kind = WireKind::gang_divided, .bytes = sizeof how, .address = gang.division_key}, &how);
+}
+
+void leave_gang(const gomp::Gang& gang) {
+  tell(process_of(gang, 0), {.kind = WireKind::gang_left, .address = gang.key, .value = gang.size});
+}
+
+void begin_alone() {
+  runs_alone = is_initial() && !plays_jiajia();
+}
+
+void end_alone() {
+  runs_alone = false;
+  for (const LockId lock : kept_locks.give_all()) give_to_manager(lock, {});
+}
+
+GrantSays wait_for_grant(LockId lock, Head question, const void* payload, std::uint64_t until_ns) {
+  const SlowCall held;
+  if (is_of_mutex(question) && take_kept(lock)) return GrantSays::yours;
+  flush_among_others(Sync::acquire);
+  const Begun since = begin();
+  question.generation = generation();
+  question.address = index_of(lock);
+  const ProcessId manager = manager_of(lock, processes());
+  const Scoped scoped = scoped_question(lock, question);
+  // What handlers write meanwhile goes home when the lock is here.
+  const Head grant = ask_in_scope(manager, question, scoped, payload, Wait::with_handlers, until_ns);
+  spend(Spent::lock, since);
+  const GrantSays what{grant.address};
+  if (what == GrantSays::too_late) return what;
+  count_lock_request(manager, scoped);
+  finish_acquire(lock, grant, scoped.object);
+  return what;
+}
+
+void acquire_lock(LockId lock, const OrderedTurn* turn) {
+  Head head{.kind = WireKind::lock_request};
+  if (turn != nullptr) head.bytes = sizeof *turn;
+  wait_for_grant(lock, head, turn);
+}
+
+bool try_acquire_lock(LockId lock, engine::Demand demand) {
+  const SlowCall held;
+  if (demand == engine::mutex_demand && take_kept(lock)) return true;
+  flush_among_others(Sync::acquire);
+  const Begun since = begin();
+  Head answer;
+  const ProcessId manager = manager_of(lock, processes());
+  const Head question = lock_head(WireKind::lock_try, lock, demand);
+  const Scoped scoped = plays_jiajia() ? Scoped{.object = object_of(lock, demand)} : Scoped{};
+  for (;;) {
+    answer = ask_in_scope(manager, question, scoped);
+    if (answer.kind == WireKind::lock_grant || demand != engine::mutex_demand) break;
+    // A holder that released it before this thread came here says so, even if the manager does not know yet.
+    const ProcessId holder{static_cast<std::uint32_t>(answer.value)};
+    if (ask(holder, lock_head(WireKind::lock_held, lock)).value != 0) break;
+    constexpr unsigned pause_us = 20;  // its release takes its time: asking keeps processors from it
+    usleep(pause_us);
+  }
+  spend(Spent::lock, since);
+  if (answer.kind != WireKind::lock_grant) return false;
+  count_lock_request(manager, scoped);
+  finish_acquire(lock, answer, scoped.object);
+  return true;
+}
+
+void release_lock(LockId lock, engine::Demand demand) {
+  const SlowCall held;
+  const bool is_kept = runs_alone && KeptLocks::may_keep(lock) && demand == engine::mutex_demand && holds_lock(lock);
+  // Until another thread runs, nobody sees what this one stores.
+  if (!is_kept) release_memory();
+  bool was_held = false;
+  {
+    const Held guard(holding);
+    was_held = held_locks.erase(lock) > 0;
+  }
+  if (is_kept) return kept_locks.keep(lock);
+  const ProcessId manager = manager_of(lock, processes());
+  Scoped scoped;
+  if (plays_jiajia()) {
+    if (!was_held && demand == engine::mutex_demand) {
+      program::end_run(
+          {"a thread gives back a lock that another one has taken: under JIAJIA a lock's scope is its "
+           "holder's. Give --protocol scash"});
+    }
+    scoped = handed_at(lock, demand);
+  }
+  if (demand == engine::mutex_demand) return give_to_manager(lock, scoped);
+  // Waits for the answer: a thread that learns of it from this one must find it done, as nobody asks the holder.
+  ask_in_scope(manager, lock_head(WireKind::object_give, lock, demand), scoped);
+  count_lock_release(manager, scoped);
+}
+
+bool holds_lock(LockId lock) {
+  const Held guard(holding);
+  return held_locks.contains(lock);
+}
+
+bool holds_a_lock() {
+  const Held guard(holding);
+  return !held_locks.empty();
+}
+
+std::uint64_t ask_manager(LockId lock, WireKind kind, std::uint64_t value) {
+  return ask(manager_of(lock, processes()),
+             {.kind = kind, .generation = generation(), .address = index_of(lock), .value = value})
+      .value;
+}
+
+void release_memory() {
+  const SlowCall held;
+  // The next holder then prints after what was printed before.
+  flush_output();
+  flush(Sync::release);
+}
+
+std::uint64_t wake_enlisted(LockId lock, std::uint64_t most) {
+  release_memory();
+  const ProcessId manager = manager_of(lock, processes());
+  const Head question{
+      .kind = WireKind::object_wake, .generation = generation(), .address = index_of(lock), .value = most};
+  need_openmp_scope("a condition of the C library");
+  const Scoped scoped = plays_jiajia() ? handed_at(object_of(lock, engine::semaphore_demand)) : Scoped{};
+  const std::uint64_t woken = ask_in_scope(manager, question, scoped).value;
+  count_lock_release(manager, scoped);
+  return woken;
+}
+
+void post_flag(std::uint64_t flag, std::uint64_t value) {
+  const SlowCall held;
+  need_openmp_scope("a flag");
+  hand_on_streams();
+  flush(Sync::release);
+  const ProcessId manager = manager_of_flag(flag, processes());
+  const Head post{.kind = WireKind::flag_post, .generation = generation(), .address = flag, .value = value};
+  const Scoped scoped = plays_jiajia() ? handed_at({jiajia::SyncObject::Kind::flag, flag}) : Scoped{};
+  await_room_on_wire(manager);
+  tell_in_scope(manager, post, scoped);
+  count_lock_release(manager, scoped);
+}
+
+void await_flag(std::uint64_t flag, std::uint64_t value) {
+  const SlowCall held;
+  need_openmp_scope("a wait for a flag");
+  flush(Sync::acquire);
+  const Begun since = begin();
+  const ProcessId manager = manager_of_flag(flag, processes());
+  const Head wanted{.kind = WireKind::flag_wait, .generation = generation(), .address = flag, .value = value};
+  const Scoped scoped{.object = {jiajia::SyncObject::Kind::flag, flag}};
+  const Head grant = ask_in_scope(manager, wanted, scoped, nullptr, Wait::with_handlers);
+  spend(Spent::lock, since);
+  count_lock_request(manager, scoped);
+  apply_grant(ordered_lock, grant, scoped.object);
+}
+
+void synchronise_memory() {
+  const SlowCall held;
+  if (plays_jiajia()) {
+    if (!are_pages_protected()) return;
+    acquire_lock(jiajia::flush_lock);
+    return release_lock(jiajia::flush_lock);
+  }
+  hand_on_streams();
+  flush(Sync::acquire);
+  drop(Sync::acquire);
+  take_over_files();
+}
+
+void end_from_member(ExitKind kind, int status) {
+  application.check();
+  synchronise_memory();  // the exit functions see what this thread wrote
+  tell(ProcessId{0}, {.kind = WireKind::exit_run,
+                      .address = static_cast<std::uint64_t>(kind),
+                      .value = static_cast<std::uint64_t>(status)});
+  // Until it is dismissed it serves the others. In a handler, it may have come to a barrier already.
+  if (is_at_barrier()) obey(answer_of_barrier(), WaitsFor::work, begin());
+  for (;;) synchronise({}, Wait::alone, false, WaitsFor::work);
+}
+
+}  // namespace sdsm::dsm

@@ -1,0 +1,264 @@
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "models/page_sharing.hpp"
+#include "models/prefetch.hpp"
+#include "models/scash/messages.hpp"
+#include "native/dsm/memory/larger_pages.hpp"
+#include "native/dsm/memory/memory.hpp"
+#include "native/dsm/memory/opened_pages.hpp"
+#include "native/dsm/memory/region_books.hpp"
+#include "native/dsm/memory/stop_the_world.hpp"
+#include "native/dsm/memory/torn_words.hpp"
+#include "native/dsm/protocol/jiajia/process_copies.hpp"
+#include "native/dsm/protocol/scash/page_requests.hpp"
+#include "native/dsm/protocol/single_writer/downgrades.hpp"
+#include "native/dsm/protocol/single_writer/rights_requests.hpp"
+#include "native/dsm/protocol/single_writer/stack_news.hpp"
+#include "native/dsm/requests/asking.hpp"
+#include "native/dsm/wire/counting.hpp"
+#include "native/dsm/wire/diff.hpp"
+#include "native/guest/code/atomic_operation.hpp"
+#include "native/guest/runtime/ending.hpp"
+
+namespace sdsm::dsm {
+namespace {
+
+/// Pieces of a diff come one after another on one connection.
+struct Incoming {
+  std::uint32_t bytes = 0;
+  std::uint32_t twin_bytes = 0;
+  std::vector<std::byte> diff;  ///< as long as the longest so far
+  std::vector<std::byte> twin_words;
+};
+/// Incoming diffs by process, then late ones by process.
+constinit std::vector<Incoming> incoming GUARDED_BY(handling);
+
+Incoming& incoming_of(ProcessId from, const Head& head) REQUIRES(handling) {
+  if (incoming.empty()) incoming.resize(std::size_t{2} * processes());
+  return incoming[index_of(from) + (head.kind == WireKind::late_diff ? processes() : 0)];
+}
+
+/// The `bytes` at `address`, which lie on one page.
+std::byte* asked_view_of(ProcessId from, std::uint64_t address, std::size_t bytes = page_bytes) {
+  const Range* range = find_range(address);
+  if (range == nullptr || slot_of(address + bytes - 1) != slot_of(address) || bytes > range->end - address) {
+    end_run({"process ", Decimal(index_of(from)), " asks for a page that does not exist"});
+  }
+  return range->view_of(address);
+}
+
+/// Content of a page in a page_reply.
+const std::byte* content_of(ProcessId from, std::uint64_t address, std::byte* room) {
+  asked_view_of(from, address);
+  return slot_content(address, room);
+}
+
+/// Bytes from a page's address to the end of its slot, as far as the node has memory there.
+std::size_t bytes_behind(std::uint64_t address) {
+  return std::min(slot_of(address) + shared_page_bytes(), find_range(address)->end) - address;
+}
+
+/// Returns false if the diff contradicts itself.
+bool store_in_page(const Incoming& diff, std::uint64_t address, std::byte* page, std::optional<std::size_t>& torn)
+    REQUIRES(handling) {
+  const auto store_in = [&](std::byte* memory, std::optional<std::size_t>* found) {
+    return apply_diff(diff.diff.data(), diff.bytes, diff.twin_words.data(), diff.twin_bytes, memory, found,
+                      bytes_behind(address) / diff_word.count);
+  };
+  if (!plays_jiajia()) return store_in(page, &torn);
+  const Held nobody_compares(own_twins);
+  std::byte* const twin = own_twin_of(address);
+  return store_in(page, &torn) && (twin == nullptr || store_in(twin, nullptr));
+}
+
+/// While it lives, the page is nobody else's where that is needed.
+std::optional<StopTheWorld> stop_the_world_at(std::uint64_t address, bool is_at_once) {
+  if (stops_the_world(single_writer_mode_here(), is_own_memory(address), is_at_once))
+    return std::optional<StopTheWorld>(std::in_place);
+  return std::nullopt;
+}
+
+void store(ProcessId from, const Incoming& diff) REQUIRES(handling) {
+  const std::uint64_t address = address_of_diff(diff.diff.data());
+  std::optional<std::size_t> torn;
+  bool is_right = false;
+  {
+    const auto stopped = stop_the_world_at(address, changes_at_once(diff.diff.data(), diff.bytes));
+    is_right = store_in_page(diff, address, asked_view_of(from, address), torn);
+  }
+  if (!is_right) end_run({"process ", Decimal(index_of(from)), " sent a diff that contradicts itself"});
+  if (torn) report_torn_word(address + *torn);
+}
+
+void apply(ProcessId from, WireKind kind, const Incoming& diff) REQUIRES(handling) {
+  store(from, diff);
+  if (kind == WireKind::diff) return answer(from, {.kind = WireKind::done});
+  notify(from, {.kind = WireKind::late_done});
+}
+
+/// A part of a diff is here, in two pieces behind each other at `pieces`: so long, of so long a diff, and as many of
+/// the message's bytes are left. Precondition: the diff's parts so far are there.
+void take_part(ProcessId from, Incoming& diff, const PartOfDiff& sizes, const std::byte* pieces, std::size_t left)
+    REQUIRES(handling) {
+  if (std::size_t{sizes.bytes} + sizes.twin_piece > left || sizes.diff_bytes > most_diff_bytes(shared_page_bytes()) ||
+      sizes.twin_bytes > shared_page_bytes() || sizes.bytes > sizes.diff_bytes - diff.bytes ||
+      sizes.twin_piece > sizes.twin_bytes - diff.twin_bytes) {
+    end_run({"process ", Decimal(index_of(from)), " sent a diff whose pieces do not fit"});
+  }
+  if (diff.diff.size() < sizes.diff_bytes) diff.diff.resize(sizes.diff_bytes);
+  if (diff.twin_words.size() < sizes.twin_bytes) diff.twin_words.resize(sizes.twin_bytes);
+  std::memcpy(diff.diff.data() + diff.bytes, pieces, sizes.bytes);
+  std::memcpy(diff.twin_words.data() + diff.twin_bytes, pieces + sizes.bytes, sizes.twin_piece);
+  diff.bytes += sizes.bytes;
+  diff.twin_bytes += sizes.twin_piece;
+}
+
+/// One of JIAJIA's messages.
+void receive_diffs(ProcessId from, const Head& head, const std::byte* payload) REQUIRES(handling) {
+  Incoming& diff = incoming_of(from, head);
+  for (std::size_t at = 0; at < head.bytes;) {
+    PartOfDiff sizes;
+    if (head.bytes - at >= sizeof sizes) std::memcpy(&sizes, payload + at, sizeof sizes);
+    at += sizeof sizes;
+    if (sizes.bytes == 0 || sizes.diff_bytes < diff.bytes || sizes.twin_bytes < diff.twin_bytes) {
+      end_run({"process ", Decimal(index_of(from)), " sent a message of changes that is cut off"});
+    }
+    take_part(from, diff, sizes, payload + at, head.bytes - at);
+    at += std::size_t{sizes.bytes} + sizes.twin_piece;
+    if (diff.bytes < sizes.diff_bytes) continue;
+    store(from, diff);
+    diff.bytes = diff.twin_bytes = 0;
+  }
+  for (auto answers = head.address; answers > 0; --answers) {
+    count_served(from, jiajia::MessageKind::DIFFGRANT, jiajia::header);
+  }
+  answer(from, {.kind = WireKind::diff_grant});
+}
+
+/// For other processes.
+std::uint64_t operations GUARDED_BY(handling) = 0;
+
+void operate_now(ProcessId from, std::uint64_t page, void* memory, const program::AtomicOperation& operation)
+    REQUIRES(handling) {
+  const auto outcome = program::operate(operation, memory);
+  count_served(from, MessageKind::atomic_reply, atomic_payload.count);
+  const Head head{.kind = WireKind::done, .bytes = sizeof outcome, .address = ++operations};
+  if (!tells_behind_stacks(self.atomics, is_own_memory(page))) return answer(from, head, &outcome);
+  answer_behind_stacks(from, [head, outcome] {
+    const auto* const bytes = reinterpret_cast<const std::byte*>(&outcome);
+    return LateAnswer{head, {bytes, bytes + sizeof outcome}};
+  });
+}
+
+/// Whether the page in `slot`, of the same region as `page`, was changed. Lists keep pages by their first parts; a page
+/// whose parts are unknown here counts as changed.
+bool is_other_page_changed(std::uint64_t page, std::uint64_t slot) REQUIRES(handling) {
+  const Range& range = *find_range(page);
+  const WholePage other = page_at(range, slot, region_number(range, page));
+  return other.parts == 0 || is_changed_by_others(other.address);
+}
+
+/// `bytes`: of pages.
+void count_reply(ProcessId to, std::uint32_t bytes) REQUIRES(handling) {
+  if (!plays_jiajia()) return count_served(to, bytes);
+  count_served(to, jiajia::MessageKind::GETPGRANT, jiajia::header + jiajia::page_reply_data + Bytes{bytes});
+}
+
+}  // namespace
+
+void send_page(ProcessId from, const Head& head, bool is_changed, const std::vector<HeldCopy>& held) {
+  static std::byte* const room = reserve_array<std::byte>(shared_page_bytes());
+  const auto bytes = static_cast<std::uint32_t>(shared_page_bytes());
+  count_reply(from, bytes);
+  const Head reply{.kind = WireKind::page_reply, .bytes = bytes, .address = operations, .value = is_changed ? 1U : 0U};
+  if (!serves_behind_stacks(single_writer_mode_here(), is_own_memory(head.address)))
+    return answer(from, reply, content_of(from, head.address, room));
+  answer_behind_stacks(from, [from, reply, held, page = head.address]() REQUIRES(handling) {
+    LateAnswer late{reply, std::vector<std::byte>(reply.bytes)};
+    late.head.address = operations;
+    const auto nobody_stores = stop_the_world_at(page, false);
+    std::memcpy(late.content.data(), content_of(from, page, room), late.content.size());
+    // It may show an operation that has been done since it was asked for.
+    if (is_changed_by_others(page)) late.head.value |= 1;
+    for (std::size_t i = 0; i < held.size(); ++i) {
+      if (HeldCopy::hash_of(asked_view_of(from, held[i].address)) == held[i].hash)
+        late.head.value |= std::uint64_t{2} << i;
+    }
+    return late;
+  });
+}
+
+void send_pages(ProcessId from, const Head& head, const std::byte* names) {
+  const std::size_t further = head.bytes / sizeof(std::uint32_t);
+  if (further == 0) return send_page(from, head, is_changed_by_others(head.address));
+  if (further > most_prefetch) end_run({"process ", Decimal(index_of(from)), " asks for too many pages at once"});
+  const std::size_t each = shared_page_bytes();
+  static std::byte* const pages = reserve_array<std::byte>((2 + most_prefetch) * each);
+  std::byte* const room = pages + (1 + most_prefetch) * each;
+  Head reply{
+      .kind = WireKind::page_reply, .bytes = static_cast<std::uint32_t>((1 + further) * each), .address = operations};
+  for (std::size_t i = 0; i <= further; ++i) {
+    std::uint32_t behind = 0;
+    if (i > 0) std::memcpy(&behind, names + (i - 1) * sizeof behind, sizeof behind);
+    const std::uint64_t page = i == 0 ? head.address : slot_of(head.address) + std::uint64_t{behind} * each;
+    {
+      const auto nobody_stores = stop_the_world_at(page, false);
+      std::memcpy(pages + i * each, content_of(from, page, room), each);
+    }
+    if (i == 0 ? is_changed_by_others(page) : is_other_page_changed(head.address, page)) {
+      reply.value |= std::uint64_t{1} << i;
+    }
+  }
+  count_reply(from, reply.bytes);
+  answer(from, reply, pages);
+}
+
+void receive_page(ProcessId from, const Head& head, const std::byte* page) {
+  std::memcpy(asked_view_of(from, head.address), page, page_bytes);
+  answer(from, {.kind = WireKind::done});
+}
+
+void receive_diff(ProcessId from, const Head& head, const std::byte* payload) {
+  if (plays_jiajia()) return receive_diffs(from, head, payload);
+  Incoming& diff = incoming_of(from, head);
+  const auto before = static_cast<std::uint32_t>(head.address);
+  if (before == 0) diff.bytes = diff.twin_bytes = 0;
+  const auto sizes = std::bit_cast<DiffPiece>(head.value);
+  if (before != diff.bytes || sizes.bytes > head.bytes || sizes.diff_bytes < diff.bytes ||
+      sizes.twin_bytes < diff.twin_bytes) {
+    end_run({"process ", Decimal(index_of(from)), " sent a diff whose pieces do not fit"});
+  }
+  take_part(from, diff, {sizes.diff_bytes, sizes.twin_bytes, sizes.bytes, head.bytes - sizes.bytes}, payload,
+            head.bytes);
+  if (diff.bytes < sizes.diff_bytes) {
+    if (head.kind == WireKind::diff) answer(from, {.kind = WireKind::done});
+    return;
+  }
+  const std::uint64_t page = address_of_diff(diff.diff.data());
+  note_changed(page);
+  if (is_own_memory(page)) {
+    return change_own_memory([from, kind = head.kind, kept = diff]() REQUIRES(handling) { apply(from, kind, kept); });
+  }
+  if (may_change_now(from, page)) return apply(from, head.kind, diff);
+  change_alone(page, [from, kind = head.kind, kept = diff]() REQUIRES(handling) { apply(from, kind, kept); });
+}
+
+void operate_for(ProcessId from, const Head& head, const std::byte* payload) {
+  OperationAt asked_for;
+  if (head.bytes == sizeof asked_for) std::memcpy(&asked_for, payload, sizeof asked_for);
+  const program::AtomicOperation& operation = asked_for.operation;
+  const bool is_known = operation.kind <= program::AtomicKind::compare_exchange_pair &&
+                        std::has_single_bit(operation.bytes) && operation.bytes <= sizeof operation.operand;
+  if (!is_known) end_run({"process ", Decimal(index_of(from)), " asks for an atomic operation that does not exist"});
+  const std::uint64_t page = head.address;
+  void* const memory = asked_view_of(from, page + asked_for.offset, operation.bytes);
+  const auto operate = [=]() REQUIRES(handling) { operate_now(from, page, memory, asked_for.operation); };
+  operate_when_taken(from, page, head.value != 0, operate);
+}
+
+}  // namespace sdsm::dsm

@@ -1,0 +1,24 @@
+/// Write notices under Invalidation::changed (models/scash/page_state.hpp). The message after the flush carries a
+/// process's notices of what its node wrote to the barrier's master. The answer carries those of all members.
+#pragma once
+
+#include "native/dsm/memory/node.hpp"
+#include "native/dsm/wire/wire.hpp"
+
+namespace sdsm::dsm {
+
+inline bool has_notices() {
+  return self.invalidation == Invalidation::changed;
+}
+
+/// Adds a notice of this thread's atomic operation on the page, wherever its home is, for the nodes with copies.
+void note_operation(const Place& place) REQUIRES(application) EXCLUDES(node().mutex);
+
+/// Sends the node's notices with `arrival`, of the team's barrier after the flush. Returns the master's answer.
+Head exchange_notices(Head arrival) REQUIRES(application) EXCLUDES(node().mutex);
+
+/// Ends the node's epoch: applies a barrier's rule to its pages, by the notices of exchange_notices(). False if a local
+/// peer has done so.
+bool end_epoch() REQUIRES(application, node().mutex);
+
+}  // namespace sdsm::dsm

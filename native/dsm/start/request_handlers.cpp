@@ -1,0 +1,85 @@
+#include "native/dsm/requests/request_handlers.hpp"
+#include "native/dsm/books/book_requests.hpp"
+#include "native/dsm/openmp/barrier_requests.hpp"
+#include "native/dsm/openmp/gang_requests.hpp"
+#include "native/dsm/openmp/lock_requests.hpp"
+#include "native/dsm/protocol/jiajia/notice_requests.hpp"
+#include "native/dsm/protocol/scash/page_requests.hpp"
+#include "native/dsm/protocol/single_writer/rights_requests.hpp"
+
+#include "native/dsm/files/open_files.hpp"
+#include "native/dsm/memory/opened_pages.hpp"
+#include "native/dsm/openmp/synchronisation.hpp"
+#include "native/dsm/protocol/single_writer/blind_waits.hpp"
+#include "native/dsm/protocol/single_writer/downgrades.hpp"
+#include "native/dsm/protocol/single_writer/page_turns.hpp"
+#include "native/dsm/protocol/single_writer/stack_news.hpp"
+
+namespace sdsm::dsm {
+namespace {
+
+/// The local peer that asks holds the node meanwhile.
+void shut_copies_for(ProcessId local_peer) REQUIRES(handling) {
+  node().mutex.is_held_by_asker();
+  shut_copies();
+  answer(local_peer, {.kind = WireKind::done});
+}
+
+}  // namespace
+
+void handle(ProcessId from, const Head& asked, const std::byte* payload) {
+  Head head = asked;
+  note_passing(head.generation);
+  if (has_notices_in_front(head.kind)) payload = take_notices(from, head, payload);
+  switch (head.kind) {
+    case WireKind::page_request:
+      return head.value == 0 ? send_pages(from, head, payload) : want_page(from, head, payload);
+    case WireKind::write_request: return head.value == 0 ? void() : want_page(from, head, payload);
+    case WireKind::home_request: return want_page(from, head, payload);
+    case WireKind::diff:
+    case WireKind::late_diff: return receive_diff(from, head, payload);
+    case WireKind::late_done: return receive_late_done();
+    case WireKind::stack_news: return receive_stack_news(from);
+    case WireKind::stack_news_seen: return receive_stack_news_seen();
+    case WireKind::downgrade_request: return receive_downgrade_request(from, head, payload);
+    case WireKind::downgraded: return receive_downgraded(head, payload);
+    case WireKind::single_writer_mode: return receive_single_writer_mode(from, head);
+    case WireKind::turn_ask:
+    case WireKind::turn_end: return serve_turns(from, head);
+    case WireKind::seen_values: return tell_of_changes(from, head, payload);
+    case WireKind::atomic: return operate_for(from, head, payload);
+    case WireKind::put_page: return receive_page(from, head, payload);
+    case WireKind::shut_copies: return shut_copies_for(from);
+    case WireKind::barrier_arrive: return head.address == 0 ? arrive(from, head, payload) : arrive_in_gang(from, head);
+    case WireKind::write_notices:
+      return plays_jiajia() ? gather_scope_notices(from, head, payload) : gather_notices(head, payload);
+    case WireKind::more_notices: return plays_jiajia() ? tell_more_of_scope(from, head) : tell_more_notices(from, head);
+    case WireKind::gang_divided: return note_division(from, head, payload);
+    case WireKind::gang_left: return leave_gang(head);
+    case WireKind::lock_request: return request_lock(from, head, payload);
+    case WireKind::lock_try: return try_lock(from, head);
+    case WireKind::lock_release: return give_lock_back(head);
+    case WireKind::lock_held:
+      return answer_value(from, holds_lock(LockId{static_cast<std::uint32_t>(head.address)}) ? 1 : 0);
+    case WireKind::object_give:
+    case WireKind::object_set:
+    case WireKind::object_number:
+    case WireKind::object_meet:
+    case WireKind::object_enlist:
+    case WireKind::object_await:
+    case WireKind::object_wake:
+    case WireKind::object_leave: return serve_object(from, head);
+    case WireKind::ordered_pass: return pass_turn(from, head, payload);
+    case WireKind::flag_post: return post_flag(head);
+    case WireKind::flag_wait: return await_flag(from, head);
+    case WireKind::file_closed: return receive_file_closed();
+    case WireKind::has_file: return tell_of_file(from, head);
+    case WireKind::exit_run: return want_end(head);
+    case WireKind::exit_functions: return note_exit_functions();
+    case WireKind::end_turn: return await_end_turn(from);
+    case WireKind::end_done: return pass_end_turn(head);
+    default: return keep_books(from, head, payload);
+  }
+}
+
+}  // namespace sdsm::dsm

@@ -1,0 +1,14 @@
+/// Finds re-checks: code that loads a variable, then others, and the first one again, to see whether it has changed. So
+/// does a reader of a sequence lock, which may wait for nobody. Only other threads can have changed it: code that
+/// stores there itself, or calls a function in between, is no re-check. Compilers load twice only from volatile or
+/// atomic variables.
+#pragma once
+
+#include "native/guest/code/waiting_code.hpp"
+
+namespace sdsm::program {
+
+/// Adds the first loads of a function's re-checks.
+void find_re_checks(const std::uint8_t* code, std::uint32_t bytes, const Pauses& pauses, GrowingArray<Wait>& found);
+
+}  // namespace sdsm::program

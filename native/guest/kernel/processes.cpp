@@ -1,0 +1,91 @@
+/// Threads, processes and contexts that the program starts by itself.
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "native/guest/kernel/mapped_memory.hpp"
+#include "native/guest/kernel/processes.hpp"
+#include "native/guest/memory/shared_memory.hpp"
+#include "native/guest/runtime/ending.hpp"
+#include "native/guest/runtime/entry.hpp"
+#include "native/guest/runtime/next_function.hpp"
+
+namespace sdsm::program {
+
+int real_pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*), void* argument) {
+  SDSM_NEXT_FUNCTION NextFunction<int(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*)> real{
+      "pthread_create"};
+  return real.for_run_time()(thread, attributes, function, argument);
+}
+
+void leave_preload() {
+  const char* preload = std::getenv("LD_PRELOAD");
+  const char* others = preload != nullptr ? std::strchr(preload, ':') : nullptr;
+  if (others != nullptr) {
+    setenv("LD_PRELOAD", others + 1, 1);
+  } else {
+    unsetenv("LD_PRELOAD");
+  }
+}
+
+}  // namespace sdsm::program
+
+using namespace sdsm::program;
+
+SDSM_ENTRY int pthread_create(pthread_t* /*thread*/, const pthread_attr_t* /*attributes*/, void* (*)(void*)/*function*/,
+                              void* /*argument*/) noexcept {
+  end_run(
+      {"the program calls pthread_create: threads that OpenMP does not know cannot be followed. Use OpenMP alone."});
+}
+
+/// The child gets a copy of everything and runs on alone; the parent goes on as before.
+SDSM_ENTRY pid_t fork() noexcept {
+  SDSM_NEXT_FUNCTION NextFunction<pid_t()> real{"fork"};
+  allow_fork();
+  if (memory_is_for_children()) {
+    end_run(
+        {"the program calls fork and has memory from mmap with MAP_SHARED, which a child would share: such memory "
+         "cannot be followed. Use MAP_PRIVATE if only threads share it."});
+  }
+  const pid_t child = real();
+  if (child == 0) become_lone_child();
+  return child;
+}
+
+SDSM_ENTRY pid_t _Fork() noexcept {
+  return fork();
+}
+
+/// Each starts a thread or a process inside of the C library.
+#define SDSM_STARTING(name, instead)                                                                 \
+  extern "C" [[noreturn]] __attribute__((visibility("default"))) void sdsm_##name() asm(#name);      \
+  void sdsm_##name() {                                                                               \
+    end_run({"the program calls " #name ": what it starts has no shared memory. Use " instead "."}); \
+  }
+SDSM_STARTING(clone, "posix_spawn")
+SDSM_STARTING(daemon, "nohup, or setsid(1)")
+SDSM_STARTING(forkpty, "openpty and posix_spawn")
+SDSM_STARTING(aio_read, "pread")
+SDSM_STARTING(aio_read64, "pread")
+SDSM_STARTING(aio_write, "pwrite")
+SDSM_STARTING(aio_write64, "pwrite")
+SDSM_STARTING(aio_fsync, "fsync")
+SDSM_STARTING(aio_fsync64, "fsync")
+SDSM_STARTING(lio_listio, "preadv and pwritev")
+SDSM_STARTING(lio_listio64, "preadv and pwritev")
+
+/// Each goes on upon another stack, unseen.
+#define SDSM_CONTEXT(name)                                                                               \
+  extern "C" [[noreturn]] __attribute__((visibility("default"))) void sdsm_##name() asm(#name);          \
+  void sdsm_##name() {                                                                                   \
+    end_run({"the program calls " #name ": stacks of its own cannot be followed. Use OpenMP's tasks."}); \
+  }
+SDSM_CONTEXT(makecontext)
+SDSM_CONTEXT(setcontext)
+SDSM_CONTEXT(swapcontext)
+
+/// As fork(): a child that shares memory would run on protected pages.
+SDSM_ENTRY pid_t vfork() noexcept {
+  return fork();
+}

@@ -1,0 +1,41 @@
+#include "native/guest/runtime/callers.hpp"
+
+#include <unwind.h>
+
+#include "native/guest/runtime/program_image.hpp"
+
+namespace sdsm::program {
+namespace {
+
+/// Most functions that are searched; what recurs deeper has no name.
+constexpr std::size_t most_functions = 64;
+
+struct Walk {
+  std::uintptr_t* found;
+  std::size_t most;
+  std::size_t count = 0;
+  std::size_t seen = 0;
+};
+
+_Unwind_Reason_Code note_caller(_Unwind_Context* context, void* given) {
+  Walk& walk = *static_cast<Walk*>(given);
+  const auto address = static_cast<std::uintptr_t>(_Unwind_GetIP(context));
+  if (program_image.is_own_code(address)) walk.found[walk.count++] = address;
+  return walk.count == walk.most || ++walk.seen == most_functions ? _URC_END_OF_STACK : _URC_NO_REASON;
+}
+
+}  // namespace
+
+std::size_t callers_in_program(std::uintptr_t* found, std::size_t most) {
+  Walk walk{found, most};
+  if (most > 0) _Unwind_Backtrace(note_caller, &walk);
+  return walk.count;
+}
+
+std::uintptr_t caller_in_program(std::uintptr_t caller) {
+  std::uintptr_t found = caller;
+  if (!program_image.is_own_code(caller)) callers_in_program(&found, 1);
+  return found;
+}
+
+}  // namespace sdsm::program
