@@ -9,6 +9,7 @@
 #include "commands/command_line.hpp"
 #include "commands/errors.hpp"
 #include "models/prefetch.hpp"
+#include "models/protocol/tables.hpp"
 
 namespace sdsm::commands {
 
@@ -52,7 +53,7 @@ void check_prefetch(std::uint32_t pages, bool has_order) {
 }
 
 void check_order(bool has_order, ProtocolKind protocol) {
-  if (!has_order || protocol != ProtocolKind::jiajia) return;
+  if (!has_order || tables_of(protocol).traits.shares_copies) return;
   throw BadInput(
       "--order: under jiajia counts do not depend on the order of a node's faults, as its processes share no copies, "
       "and "
@@ -87,7 +88,7 @@ void add_jiajia_rules(CommandLine& app, jiajia::Rules& rules, std::string& asked
 }
 
 void check_asked_of_jiajia(const std::string& asked, ProtocolKind protocol) {
-  if (protocol == ProtocolKind::jiajia || asked.empty()) return;
+  if (tables_of(protocol).traits.has_scopes || asked.empty()) return;
   throw BadInput(
       fmt::format("{} is of protocol jiajia, but the protocol is {}. Leave it out, or give --protocol jiajia", asked,
                   name_of(protocol)));
@@ -106,7 +107,7 @@ void add_invalidation(CommandLine& app, std::optional<Invalidation>& invalidatio
 
 void check_invalidation(const std::optional<Invalidation>& invalidation, ProtocolKind protocol) {
   if (!invalidation) return;
-  if (base_of(protocol) != ProtocolKind::scash) {
+  if (base_of(protocol) != default_protocol) {
     throw BadInput(fmt::format("--invalidation is not played under {}. Leave it out, or give --protocol scash",
                                name_of(protocol)));
   }

@@ -38,11 +38,11 @@ double on_line_of(const std::map<std::uint32_t, double>& points, std::uint32_t a
 }  // namespace
 
 const ProtocolCosts& Costs::of(ProtocolKind protocol) const {
-  return base_of(protocol) == ProtocolKind::scash ? *this : further_protocols.at(protocol);
+  return base_of(protocol) == default_protocol ? *this : further_protocols.at(protocol);
 }
 
 ProtocolCosts& Costs::of(ProtocolKind protocol) {
-  return base_of(protocol) == ProtocolKind::scash ? *this : further_protocols[protocol];
+  return base_of(protocol) == default_protocol ? *this : further_protocols[protocol];
 }
 
 CostModel::CostModel(Costs costs, WireModel model, std::vector<LinkSpec> route, ProtocolKind protocol)
@@ -51,7 +51,7 @@ CostModel::CostModel(Costs costs, WireModel model, std::vector<LinkSpec> route, 
       route_(std::move(route)),
       protocol_(protocol),
       tables_(tables_of(protocol)) {
-  if (base_of(protocol) != ProtocolKind::scash) {
+  if (base_of(protocol) != default_protocol) {
     static_cast<ProtocolCosts&>(costs_) = ProtocolCosts(costs_.of(protocol));
     costs_.barrier.clear();
     costs_.lock.clear();

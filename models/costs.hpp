@@ -95,7 +95,7 @@ struct Costs : ProtocolCosts {
 class CostModel {
  public:
   /// `route`: the longest between nodes in use, on the simulated network, for barriers; empty with one node.
-  CostModel(Costs costs, WireModel model, std::vector<LinkSpec> route, ProtocolKind protocol = ProtocolKind::scash);
+  CostModel(Costs costs, WireModel model, std::vector<LinkSpec> route, ProtocolKind protocol = default_protocol);
 
   const Costs& costs() const { return costs_; }
 

@@ -1,4 +1,4 @@
-/// Numbers of flags, and which process keeps a lock or a flag.
+/// Numbers of flags, and which process keeps a lock, a flag or a barrier.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,8 @@ constexpr ProcessId manager_of(LockId lock, std::uint32_t processes) {
   return ProcessId{index_of(lock) % processes};
 }
 
-inline constexpr LockId ordered_lock{2};  ///< of ordered regions
+inline constexpr LockId ordered_lock{2};       ///< of ordered regions
+inline constexpr ProcessId barrier_master{0};  ///< at which a team's threads meet
 
 /// The locks that the initial thread keeps while it runs alone, outside of parallel regions. Nobody can want one, or
 /// see what its holder stored, before the next fork, whose barrier flushes all. So the thread asks a lock's manager

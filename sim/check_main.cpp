@@ -21,7 +21,7 @@ using namespace sdsm;
 std::string measured_synchronisation(const Platform& platform) {
   std::vector<std::string> measured;
   for (const ProtocolKind protocol : platform.protocols) {
-    if (protocol == ProtocolKind::scash) {
+    if (protocol == default_protocol) {
       measured.push_back(fmt::format("barriers measured on {} layouts, locks on {}", platform.costs.barrier.size(),
                                      platform.costs.lock.size()));
       continue;

@@ -49,7 +49,7 @@ struct RunOptions {
   std::uint64_t seed = 1;
   std::optional<Bytes> page{};   ///< empty: the page size at which the platform's costs were measured
   bool full_page_diffs = false;  ///< count the whole page as the diff of each written page
-  ProtocolKind protocol = ProtocolKind::scash;
+  ProtocolKind protocol = default_protocol;
   jiajia::Rules jiajia{.scope = jiajia::Scope::openmp};
   std::vector<RegionId> privatized{};  ///< under JIAJIA: a fork sends the pages of these regions to all processes
   Bytes privatized_pages{};            ///< size of the used ones

@@ -45,7 +45,7 @@ Layout layout_of(const std::string& text) {
 
 /// Throws BadInput if the platform has nothing that is re-run here.
 void require_replayable(const Platform& platform) {
-  if (std::ranges::find(platform.protocols, ProtocolKind::scash) != platform.protocols.end()) return;
+  if (std::ranges::find(platform.protocols, default_protocol) != platform.protocols.end()) return;
   throw BadInput(
       fmt::format("{}: it has costs of protocol {} alone, and sdsm replay re-runs those of scash. Give a platform that "
                   "has them (fault.*, barrier.NxT, lock.NxT), such as p3-score",

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands/results/run_result.hpp"
+#include "models/protocol/tables.hpp"
 
 namespace sdsm::sim {
 namespace {
@@ -150,7 +151,7 @@ Json result_document(const RunDescription& description, const Platform& platform
                          {"page_bytes", description.options.page.value_or(platform.costs.page).count},
                          {"full_page_diffs", description.options.full_page_diffs},
                          {"region", description.options.whole_run ? "whole" : "clock"}};
-  if (description.options.protocol == ProtocolKind::jiajia) {
+  if (tables_of(description.options.protocol).traits.has_scopes) {
     const jiajia::Rules& rules = description.options.jiajia;
     document["options"].update({{"scope", rules.scope == jiajia::Scope::lock ? "lock" : "openmp"},
                                 {"home_migration", rules.home_migration},
@@ -162,7 +163,7 @@ Json result_document(const RunDescription& description, const Platform& platform
     }
     if (!description.privatized.empty()) document["options"]["privatized"] = description.privatized;
   }
-  if (base_of(description.options.protocol) == ProtocolKind::scash &&
+  if (base_of(description.options.protocol) == default_protocol &&
       platform.costs.invalidation == Invalidation::changed) {
     document["options"]["invalidation"] = "changed";
   }

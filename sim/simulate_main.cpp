@@ -21,6 +21,7 @@
 #include "commands/standard_streams.hpp"
 #include "commands/timelines/options.hpp"
 #include "commands/version.hpp"
+#include "models/protocol/tables.hpp"
 #include "sim/memory_limit.hpp"
 #include "sim/predicted_output.hpp"
 #include "sim/result_json.hpp"
@@ -153,7 +154,7 @@ void refuse_combinations(Request& request) {
   check_prefetch(request.options.prefetch, !request.order.empty());
   check_order(!request.order.empty(), request.options.protocol);
   check_asked_of_jiajia(request.asked_of_jiajia, request.options.protocol);
-  if (request.options.protocol != ProtocolKind::jiajia) return;
+  if (!tables_of(request.options.protocol).traits.has_scopes) return;
   if (request.options.jiajia.home_migration && request.options.jiajia.first_touch_moves) {
     throw BadInput(
         "--home-migration and --first-touch-migration are two rules for the same moves. Leave one of them out");
@@ -172,7 +173,7 @@ void refuse_combinations(Request& request) {
 
 /// --set gives rules of SCASH that a protocol without them would not play: refused as their options are.
 void refuse_settings(const Request& request, const Platform& platform) {
-  if (base_of(request.options.protocol) == ProtocolKind::scash) return;
+  if (base_of(request.options.protocol) == default_protocol) return;
   for (const PlatformChange& change : platform.changes) {
     Request as_options = request;
     if (change.property == "protocol.invalidation") {
@@ -194,7 +195,7 @@ void refuse_settings(const Request& request, const Platform& platform) {
 void refuse_waits(const Request& request, const trace::File& file) {
   using enum trace::EventKind;
   const RunOptions& options = request.options;
-  if (options.protocol != ProtocolKind::jiajia || options.jiajia.scope != jiajia::Scope::lock) return;
+  if (!tables_of(options.protocol).traits.has_scopes || options.jiajia.scope != jiajia::Scope::lock) return;
   std::uint64_t waits = 0;
   for (const trace::EventKind kind : {post, wait, take, meet, give, spin}) waits += trace::count_of(file, kind);
   if (waits == 0) return;
@@ -309,7 +310,7 @@ std::string certain_terms(ProtocolKind protocol, const Platform& platform, Layou
     if (!varies("fault." + name)) certain.emplace_back(name, spent_on(kind));
   }
   // Where a protocol has no costs of barriers and locks, they are messages.
-  const bool are_messages = protocol == ProtocolKind::jiajia;
+  const bool are_messages = base_of(protocol) != default_protocol && tables_of(protocol).has_messages();
   const auto vary = [&](const std::string& cost, const std::map<Layout, Time>& measured) {
     return are_messages ? varies("message.") : varies_here(cost, measured.contains(layout));
   };
@@ -362,7 +363,7 @@ void print_report(const Request& request, const Platform& platform, Layout layou
   const ProtocolKind protocol = request.options.protocol;
   fmt::print("{}  on {}, {} node{} x {} thread{}{}{}\n", request.trace, request.platform, layout.nodes,
              layout.nodes == 1 ? "" : "s", layout.threads_per_node, layout.threads_per_node == 1 ? "" : "s",
-             protocol == ProtocolKind::scash ? "" : fmt::format(", protocol {}", name_of(protocol)),
+             protocol == default_protocol ? "" : fmt::format(", protocol {}", name_of(protocol)),
              tables_of(protocol).has_messages() ? ", network " + request.network : "");
   fmt::print("makespan {} (whole run {})\n", format_time(result.makespan), format_time(result.whole_makespan));
   if (!request.scale.sequential_time.empty() && result.makespan.count() > 0) {

@@ -21,7 +21,7 @@ inline constexpr std::uint64_t most_draws = 10'000;
 class CostSampler {
  public:
   /// `platform` must outlive the sampler, with possible costs. Throws std::invalid_argument without standard errors.
-  CostSampler(const Platform& platform, std::uint64_t seed, ProtocolKind protocol = ProtocolKind::scash);
+  CostSampler(const Platform& platform, std::uint64_t seed, ProtocolKind protocol = default_protocol);
 
   /// Returns the next possible set: skips sets in which a cost is less than its messages take, on either network model.
   /// Throws std::invalid_argument if hardly any set is possible.

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "models/jiajia/counts.hpp"
+#include "models/jiajia/courses.hpp"
 #include "models/protocol/tables.hpp"
 
 namespace sdsm::jiajia {
@@ -46,7 +47,14 @@ constexpr Tables table{faults,
                        header + most_diff_data,
                        further_costs,
                        {},
-                       true};
+                       true,
+                       {.has_scopes = true,
+                        .shares_copies = false,
+                        .sees_plain_stores = false,
+                        .has_gang_barriers = false,
+                        .keeps_locks = false,
+                        .operates_in_lock = true,
+                        .flush_lock = flush_lock}};
 
 }  // namespace
 

@@ -55,6 +55,9 @@ constexpr std::string_view name_of(ProtocolKind kind) {
   return row_of(kind).name;
 }
 
+/// Where nobody asks for another one. A platform gives its costs without a prefix.
+inline constexpr ProtocolKind default_protocol = ProtocolKind::scash;
+
 /// The protocol whose folder, kinds of faults and costs this one shares.
 constexpr ProtocolKind base_of(ProtocolKind kind) {
   return kind == ProtocolKind::home_open ? ProtocolKind::scash : kind;
@@ -62,7 +65,7 @@ constexpr ProtocolKind base_of(ProtocolKind kind) {
 
 /// Prefix of a platform's properties that give the protocol's costs.
 inline std::string prefix_of(ProtocolKind kind) {
-  return base_of(kind) == ProtocolKind::scash ? "" : std::string(name_of(kind)) + '.';
+  return base_of(kind) == default_protocol ? "" : std::string(name_of(kind)) + '.';
 }
 
 constexpr std::optional<ProtocolKind> protocol_named(std::string_view name) {

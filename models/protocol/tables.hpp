@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "models/ids.hpp"
 #include "models/page_size.hpp"
 #include "models/protocol/kinds.hpp"
 #include "models/protocol/pages.hpp"
@@ -33,6 +34,18 @@ struct CostRow {
   bool is_required;  ///< a platform must give it; of a family at least one
 };
 
+/// How a protocol reaches into what a run does besides touching pages.
+struct Traits {
+  bool opens_home_pages = false;          ///< home pages stay writable on their home's node
+  bool has_scopes = false;                ///< locks hand write notices on (models/jiajia/rules.hpp)
+  bool shares_copies = true;              ///< the processes of a node have one copy of a page; else each has its own
+  bool sees_plain_stores = true;          ///< a thread may wait for another's plain store (models/page_sharing.hpp)
+  bool has_gang_barriers = true;          ///< parts of a team meet at barriers of their own
+  bool keeps_locks = true;                ///< a thread that runs alone does (models/locks.hpp)
+  bool operates_in_lock = false;          ///< an atomic operation takes a lock
+  std::optional<LockId> flush_lock = {};  ///< a flush takes this lock, and gives it back; none: it needs no lock
+};
+
 struct Tables {
   std::span<const FaultRow> faults = {};
   std::span<const MessageRow> messages = {};
@@ -46,6 +59,7 @@ struct Tables {
   std::span<const CostRow> further_costs = {};     ///< beside those of faults and messages
   std::span<const CostRow> costs_by_threads = {};  ///< families
   bool has_datagrams = false;  ///< a platform may say how long messages are on the wire, and what acknowledges them
+  Traits traits = {};
 
   /// Without kinds of faults memory is simply there.
   bool has_pages() const { return !faults.empty(); }

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstddef>
 
-#include "models/ids.hpp"
+#include "models/locks.hpp"
 #include "models/protocol/course.hpp"
 #include "models/scash/messages.hpp"
 
@@ -28,7 +28,6 @@ inline constexpr Step meet{ask, MessageKind::barrier_arrive, MessageKind::barrie
 inline constexpr std::array barrier{meet, Step{flush}, meet, Step{begin_interval}, meet};
 }  // namespace courses
 
-inline constexpr ProcessId barrier_master{0};
 inline constexpr auto barrier_synchronisations =
     static_cast<std::size_t>(std::ranges::count(courses::barrier, protocol::Action::ask, &courses::Step::action));
 

@@ -95,9 +95,7 @@ enum class HomePages : std::uint8_t {
   read_only,  ///< the first write traps
   open,       ///< no write traps or is noticed, so every copy on another node has to die at the next barrier
 };
-constexpr HomePages home_pages_of(ProtocolKind protocol) {
-  return protocol == ProtocolKind::home_open ? HomePages::open : HomePages::read_only;
-}
+HomePages home_pages_of(ProtocolKind protocol);
 
 /// A page's state before anyone touches it, and a copy's after it is dropped.
 constexpr Permission resting(Owner owner, HomePages home_pages) {

@@ -31,6 +31,12 @@ constexpr Tables table{faults,       messages,        {},       static_cast<std:
                        std::nullopt, control_payload, Bytes{0}, control_payload,
                        max_payload};
 
+constexpr Tables home_open = [] {
+  Tables tables = table;
+  tables.traits.opens_home_pages = true;
+  return tables;
+}();
+
 }  // namespace
 
 const Tables& tables() {
@@ -40,5 +46,9 @@ const Tables& tables() {
 }  // namespace sdsm::scash
 
 const sdsm::Tables& sdsm::home_open::tables() {
-  return scash::tables();
+  return scash::home_open;
+}
+
+sdsm::HomePages sdsm::home_pages_of(ProtocolKind protocol) {
+  return tables_of(protocol).traits.opens_home_pages ? HomePages::open : HomePages::read_only;
 }

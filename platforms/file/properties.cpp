@@ -153,7 +153,7 @@ void add_costs_of(ProtocolKind protocol, std::vector<Property>& rows) {
 }
 
 void add_costs(std::vector<Property>& rows) {
-  add_costs_of(ProtocolKind::scash, rows);
+  add_costs_of(default_protocol, rows);
   using Row = std::tuple<const char*, const char*, Time Costs::*>;
   for (const auto& [id, meaning, cost] : {
            Row{"fault.cold",
@@ -347,7 +347,7 @@ Family times_by_layout(const std::string& name, std::string meaning, std::map<La
     return fmt::format("names no layout. Write {}NxT: 1 to {} nodes N, 1 to {} threads T on each", prefix, most_nodes,
                        most_threads_per_node);
   };
-  return {prefix + "NxT", std::move(meaning), true, member, given, misnamed, ProtocolKind::scash};
+  return {prefix + "NxT", std::move(meaning), true, member, given, misnamed, default_protocol};
 }
 
 /// Returns the 4 of "memory-bus.4"; empty if the id is not of that form.
@@ -451,7 +451,7 @@ const std::vector<Property>& single_properties() {
     add_network(rows);
     add_rules_and_range(rows);
     for (const ProtocolRow& row : protocol_rows) {
-      if (base_of(row.kind) == row.kind && row.kind != ProtocolKind::scash) add_costs_of(row.kind, rows);
+      if (base_of(row.kind) == row.kind && row.kind != default_protocol) add_costs_of(row.kind, rows);
     }
     return rows;
   }();
@@ -599,7 +599,7 @@ std::string describe_properties() {
     lines += fmt::format("{:<28}{}\n", id, meaning);
   };
   for (const Property& property : single_properties()) {
-    const bool is_further = property.protocol && property.protocol != ProtocolKind::scash;
+    const bool is_further = property.protocol && property.protocol != default_protocol;
     add(property.id, property.meaning + (!property.is_required ? ""
                                          : is_further          ? fmt::format(" (for {})", name_of(*property.protocol))
                                                                : " (required)"));

@@ -324,13 +324,13 @@ class Reader {
       });
       // Barriers and locks by layout alone do not make SCASH's costs complete: they may be left over.
       const bool has_family =
-          row.kind != ProtocolKind::scash && std::ranges::any_of(families(), [&](const Family& family) {
+          row.kind != default_protocol && std::ranges::any_of(families(), [&](const Family& family) {
             return family.is_required && family.protocol == row.kind && has_member(family);
           });
       if (is_given || has_family) protocols_.push_back(row.kind);
     }
     // A file without any costs probably lacks SCASH's.
-    if (protocols_.empty()) protocols_.push_back(ProtocolKind::scash);
+    if (protocols_.empty()) protocols_.push_back(default_protocol);
     const auto is_wanted = [&](ProtocolKind protocol) {
       return std::ranges::find(protocols_, protocol) != protocols_.end();
     };

@@ -13,7 +13,7 @@
 #include "native/dsm/openmp/lock_requests.hpp"
 #include "native/dsm/openmp/measured_region.hpp"
 #include "native/dsm/process/ending.hpp"
-#include "native/dsm/protocol/jiajia/notice_requests.hpp"
+#include "native/dsm/protocol/protocol.hpp"
 #include "native/dsm/wire/counting.hpp"
 #include "native/guest/runtime/ending.hpp"
 #include "tests/catch.hpp"
@@ -43,12 +43,6 @@ ClockCalls clock_calls() {
   return {};
 }
 void end_waiting_of_blocks() {}
-ProcessId placed_home(PageId /*page*/) {
-  return {};
-}
-std::vector<RegionId> unnoticed_regions() {
-  return {};
-}
 void end_without_initial_thread(int /*status*/) {}
 
 namespace {
@@ -59,11 +53,40 @@ Answers take_answers() {
   return std::exchange(answers, {});
 }
 
+/// A protocol without pages, which answers without further ado.
+class NoPages final : public Protocol {
+  void start() override {}
+  std::optional<std::size_t> take_fault(const Place&, std::uintptr_t, Access, const At&) override { return {}; }
+  void count_page_request(ProcessId, std::uint64_t) override {}
+  void flush(Sync) override {}
+  void flush_pages(const AddressRange&) override {}
+  void begin_interval(Sync) override {}
+  Head ask_at(const SyncPoint&, ProcessId, Head, const void*, Wait, std::uint64_t) override { return {}; }
+  void take_grant(const SyncPoint&, ProcessId, const Head&, bool) override {}
+  Head hand_on(const SyncPoint&, ProcessId, Head, bool) override { return {}; }
+  std::span<const protocol::Action> barrier_course() const override { return {}; }
+  Release arrive(Head, bool, Wait) override { return {}; }
+  void gather_notices(ProcessId, const Head&, const std::byte*) override {}
+  void tell_more_notices(ProcessId, const Head&) override {}
+  void receive_diff(ProcessId, const Head&, const std::byte*) override {}
+  void count_page_reply(ProcessId, std::uint32_t) override {}
+  void grant(ProcessId to, const Head& head) override {
+    count_served(to, MessageKind::lock_grant, control_payload.count);
+    answer(to, head);
+  }
+  bool are_changes_home() override { return false; }
+  void release_team(std::uint32_t size, Head release) override {
+    for (std::uint32_t i = size; i-- > 0;) answer(ProcessId{i}, release);
+  }
+};
+constinit NoPages no_pages;
+
 /// Four nodes of one process; this one is process 0.
 struct Handlers {
   Handlers() {
     starting.take();
     self_at_start.layout = {4, 1};
+    chosen_at_start = &no_pages;
     handling.lock();
     answers.clear();
   }

@@ -6,7 +6,6 @@
 #include <atomic>
 
 #include "native/dsm/memory/region_books.hpp"
-#include "native/dsm/protocol/jiajia/process_copies.hpp"
 #include "native/guest/runtime/ending.hpp"
 
 namespace sdsm::dsm {
@@ -108,12 +107,10 @@ void rest_pages(std::vector<std::uintptr_t>& pages, Owner owner) REQUIRES(node()
 }
 
 /// Whether the process may still read this copy. The next access looks up forgotten regions.
-bool has_copy(std::uintptr_t page) REQUIRES(application, node().mutex) {
+bool has_copy(std::uintptr_t page, MayRead may_read) REQUIRES(application, node().mutex) {
   const std::uint32_t id = region_number(*find_range(page), page);
   if (id == no_region) return false;
-  const PageId known{RegionId{id}, page_index(region(id), page)};
-  if (plays_jiajia()) return may_read_copy(known);
-  return node().pages.process_permission(self.process, known, Owner::remote) != Permission::unmapped;
+  return may_read({RegionId{id}, page_index(region(id), page)});
 }
 
 void take_parts_away(Place& place, const AddressRange& from) {
@@ -197,11 +194,11 @@ void shut_copies() {
   rest_pages(opened.copies, Owner::remote);
 }
 
-void shut_lost_copies() {
+void shut_lost_copies(MayRead may_read) {
   std::vector<std::uintptr_t> lost, written;
   for (const std::uintptr_t page : opened.copies) {
     std::uint8_t& bits = opened_bits(page);
-    if (!has_copy(page)) {
+    if (!has_copy(page, may_read)) {
       lost.push_back(page);
       bits = 0;
     } else {

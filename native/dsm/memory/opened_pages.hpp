@@ -34,8 +34,9 @@ void open_at_rest(std::uintptr_t begin, std::uint64_t pages) REQUIRES(node().mut
 /// Give the node's own pages, and its copies of others, their resting protection, as the protocol's tables say.
 void rest_own_pages() REQUIRES(node().mutex);
 void shut_copies() REQUIRES(node().mutex);
-/// Shuts the copies that the process has lost at a barrier under Invalidation::changed, and leaves the others readable.
-void shut_lost_copies() REQUIRES(application, node().mutex);
+/// Shuts the copies that the process may not read any more, and leaves the others readable, but not writable.
+using MayRead = bool (*)(PageId page);
+void shut_lost_copies(MayRead may_read) REQUIRES(application, node().mutex);
 
 /// Closes pages whose homes move, under JIAJIA: the next access to each opens it anew.
 void close_pages(const std::vector<Place>& places) REQUIRES(node().mutex);

@@ -10,6 +10,8 @@
 #include "native/dsm/memory/opened_pages.hpp"
 #include "native/dsm/memory/stop_the_world.hpp"
 #include "native/dsm/openmp/synchronisation.hpp"
+#include "native/dsm/protocol/pages.hpp"
+#include "native/dsm/protocol/protocol.hpp"
 #include "native/dsm/protocol/scash/coherence.hpp"
 #include "native/dsm/protocol/scash/write_notices.hpp"
 #include "native/dsm/protocol/single_writer/blind_waits.hpp"
@@ -132,10 +134,10 @@ void begin_fence() REQUIRES(application) {
     change_single_writer_mode(SingleWriterEvent::touch_after_meeting);
   give_way();
   hand_on_streams();
-  flush(Sync::acquire);
+  the_protocol().flush(Sync::acquire);
 }
 void end_fence() REQUIRES(application) {
-  drop(Sync::acquire);
+  the_protocol().begin_interval(Sync::acquire);
   take_over_files();
   meet_others();
 }
@@ -144,7 +146,7 @@ program::AtomicOutcome operate_without_order(const Place& place, std::uintptr_t 
                                              const program::AtomicOperation& operation) REQUIRES(application) {
   if (has_own_change(place, address, operation.bytes)) {
     give_way();
-    flush(Sync::acquire);
+    the_protocol().flush(Sync::acquire);
   }
   note_operation(place);
   const bool has_copy = place.owner == Owner::remote;
@@ -158,7 +160,7 @@ program::AtomicOutcome operate_without_order(const Place& place, std::uintptr_t 
 program::AtomicOutcome operate_on_page(const Place& place, std::uintptr_t address,
                                        const program::AtomicOperation& operation) REQUIRES(application) {
   ++asked.atomics;
-  if (plays_jiajia()) return operate_in_lock(address, operation);
+  if (traits().operates_in_lock) return operate_in_lock(address, operation);
   switch (self.atomics) {
     case Atomics::lock: return operate_in_lock(address, operation);
     case Atomics::relaxed: return operate_without_order(place, address, operation);
@@ -245,7 +247,7 @@ void fence_shared() {
   const BlockedSignals blocked;
   end_work(trace::EventKind::fence);
   ++asked.atomics;
-  if (plays_jiajia()) {
+  if (traits().flush_lock) {
     synchronise_memory();
   } else {
     begin_fence();

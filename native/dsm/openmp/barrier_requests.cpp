@@ -10,7 +10,7 @@
 #include "native/dsm/openmp/gang_requests.hpp"
 #include "native/dsm/openmp/measured_region.hpp"
 #include "native/dsm/process/ending.hpp"
-#include "native/dsm/protocol/jiajia/notice_requests.hpp"
+#include "native/dsm/protocol/protocol.hpp"
 #include "native/dsm/wire/counting.hpp"
 #include "native/guest/runtime/ending.hpp"
 
@@ -25,15 +25,10 @@ struct BarrierHandler {
   std::uint32_t dismissed = 0;  ///< processes that have their answer
   bool others_have_exit_functions = false;
   Dismissal dismissal = Dismissal::at_once;
-  std::vector<bool> awaits_turn;    ///< to run exit functions, by process
-  std::uint32_t turn = 1;           ///< whose it is: one after the other, as one thread would run them
-  std::optional<int> exit_status;   ///< if one of them ended the program
-  std::vector<NoticeRun> gathered;  ///< notices of the epoch
-  std::vector<NoticeRun> ended;     ///< of the one before
-  std::uint32_t epochs = 0;         ///< that have ended
-  bool has_flushed = false;         ///< all members' changes are home when the last one has come
-  bool ends_epoch = false;          ///< and their notices are here
-  bool wants_end = false;           ///< another thread than the initial one has ended it
+  std::vector<bool> awaits_turn;   ///< to run exit functions, by process
+  std::uint32_t turn = 1;          ///< whose it is: one after the other, as one thread would run them
+  std::optional<int> exit_status;  ///< if one of them ended the program
+  bool wants_end = false;          ///< another thread than the initial one has ended it
   Head wanted_end;
 };
 constinit BarrierHandler barrier_handler GUARDED_BY(handling);
@@ -42,41 +37,18 @@ bool has_arrived(std::uint32_t process) REQUIRES(handling) {
   return process < barrier_handler.arrived.size() && barrier_handler.arrived[process];
 }
 
-/// As many of the ended epoch's notices from number `first` on as go into a message.
-std::uint32_t bytes_from(std::size_t first) REQUIRES(handling) {
-  return static_cast<std::uint32_t>(std::min(most_notices, barrier_handler.ended.size() - first) * sizeof(NoticeRun));
-}
-
-/// The answer to the members of the team.
-Head release_of_team() REQUIRES(handling) {
-  const ClockCalls clock = clock_calls();
-  Head release{.kind = WireKind::barrier_release,
-               .generation = newest_generation(),
-               .address = clock.last_ns,
-               .value = clock.number()};
-  if (std::exchange(barrier_handler.ends_epoch, false)) {
-    barrier_handler.ended = std::exchange(barrier_handler.gathered, {});
-    release.bytes = bytes_from(0);
-    release.address = barrier_handler.epochs++;
-    release.value = barrier_handler.ended.size();
-  }
-  return release;
-}
-
 void release_team() REQUIRES(handling) {
   for (std::uint32_t i = 0; i < barrier_handler.team; ++i) {
     if (!has_arrived(i)) return;
   }
   // A diff of a page that has lost its block would go nowhere.
-  if (plays_jiajia() || std::exchange(barrier_handler.has_flushed, false)) end_waiting_of_blocks();
-  const Head release = release_of_team();
-  for (std::uint32_t i = 0; i < barrier_handler.team; ++i) {
-    barrier_handler.arrived[i] = false;
-    if (!plays_jiajia()) count_served(ProcessId{i}, MessageKind::barrier_release, control_payload.count);
-  }
-  if (plays_jiajia()) return answer_team(barrier_handler.team, release);
-  // This process goes on last: by then everything is counted that it may read.
-  for (std::uint32_t i = barrier_handler.team; i-- > 0;) answer(ProcessId{i}, release, barrier_handler.ended.data());
+  if (the_protocol().are_changes_home()) end_waiting_of_blocks();
+  std::fill_n(barrier_handler.arrived.begin(), barrier_handler.team, false);
+  const ClockCalls clock = clock_calls();
+  the_protocol().release_team(barrier_handler.team, {.kind = WireKind::barrier_release,
+                                                     .generation = newest_generation(),
+                                                     .address = clock.last_ns,
+                                                     .value = clock.number()});
 }
 
 void dismiss(ProcessId member) REQUIRES(handling) {
@@ -111,28 +83,12 @@ void want_end(const Head& head) {
 
 void arrive(ProcessId from, const Head& head, const std::byte* notices) {
   barrier_handler.arrived.resize(processes());
-  gather_notices(head, notices);
-  barrier_handler.has_flushed |= head.value != 0;
-  barrier_handler.ends_epoch |= head.value == notices_are_here;
+  the_protocol().note_arrival(from, head, notices);
   if (barrier_handler.wants_end && from == self.process) return end_program();
   if (barrier_handler.is_dismissing && from != self.process) return dismiss(from);
   if (!barrier_handler.wants_end && index_of(from) < barrier_handler.team) check_divisions(from, 0);
   barrier_handler.arrived[index_of(from)] = true;
   release_team();
-}
-
-void gather_notices(const Head& head, const std::byte* notices) {
-  const std::size_t before = barrier_handler.gathered.size();
-  barrier_handler.gathered.resize(before + head.bytes / sizeof(NoticeRun));
-  for (std::size_t i = before; i < barrier_handler.gathered.size(); ++i)
-    std::memcpy(&barrier_handler.gathered[i], notices + (i - before) * sizeof(NoticeRun), sizeof(NoticeRun));
-}
-
-void tell_more_notices(ProcessId from, const Head& head) {
-  if (head.value >= barrier_handler.ended.size()) {
-    program::end_run({"process ", program::Decimal(index_of(from)), " asks for notices that nobody sent"});
-  }
-  answer(from, {.kind = WireKind::done, .bytes = bytes_from(head.value)}, barrier_handler.ended.data() + head.value);
 }
 
 void set_team(std::uint32_t size) {

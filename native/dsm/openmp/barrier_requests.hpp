@@ -10,9 +10,6 @@
 namespace sdsm::dsm {
 
 void arrive(ProcessId from, const Head& head = {}, const std::byte* notices = nullptr) REQUIRES(handling);
-/// Keeps notices of what processes wrote. All members of the team receive them at its barrier (write_notices.hpp).
-void gather_notices(const Head& head, const std::byte* notices) REQUIRES(handling);
-void tell_more_notices(ProcessId from, const Head& head) REQUIRES(handling);
 /// A thread other than the initial one ends the program. The initial thread does so at its next barrier.
 void want_end(const Head& head) REQUIRES(handling);
 /// Makes threads 0 to size - 1 the team from now on.

@@ -141,8 +141,8 @@ gomp::ConstructState& open_construct(std::uint64_t number) {
   application.check();
   ask(ProcessId{0}, {.kind = WireKind::open_state, .address = number}, nullptr, &opened_state);
   // What it points to was written by the thread that came first.
-  if (plays_jiajia()) {
-    acquire_lock(jiajia::flush_lock);
+  if (const auto lock = traits().flush_lock) {
+    acquire_lock(*lock);
   } else {
     synchronise_memory();
   }
@@ -151,8 +151,8 @@ gomp::ConstructState& open_construct(std::uint64_t number) {
 
 void close_construct(std::uint64_t number) {
   application.check();
-  if (plays_jiajia()) {
-    release_lock(jiajia::flush_lock);
+  if (const auto lock = traits().flush_lock) {
+    release_lock(*lock);
   } else {
     synchronise_memory();
   }

@@ -9,7 +9,7 @@
 #include "native/dsm/memory/memory.hpp"
 #include "native/dsm/openmp/synchronisation.hpp"
 #include "native/dsm/process/ending.hpp"
-#include "native/dsm/protocol/jiajia/scopes.hpp"
+#include "native/dsm/protocol/protocol.hpp"
 #include "native/dsm/timing/emulation.hpp"
 #include "native/dsm/wire/clock.hpp"
 #include "native/dsm/wire/counting.hpp"
@@ -123,7 +123,7 @@ bool meet(const volatile void* barrier) {
 }
 
 void need_all_memory(const char* what) {
-  need_openmp_scope(what);
+  the_protocol().need_openmp_scope(what);
 }
 
 void enlist(const volatile void* object) {
@@ -158,9 +158,9 @@ std::uint32_t wake(const volatile void* object, std::uint32_t most) {
 
 void see_all() {
   application.check();
-  if (plays_jiajia()) {
+  if (traits().operates_in_lock) {
     // Others' atomic operations hand on by a lock of their own.
-    need_openmp_scope("a wait of the C++ library for an atomic variable");
+    the_protocol().need_openmp_scope("a wait of the C++ library for an atomic variable");
     acquire_lock(atomic_lock);
     release_lock(atomic_lock);
   }

@@ -9,7 +9,7 @@
 #include "models/locks.hpp"
 #include "models/scash/messages.hpp"
 #include "native/dsm/openmp/lock_requests.hpp"
-#include "native/dsm/protocol/jiajia/notice_requests.hpp"
+#include "native/dsm/protocol/protocol.hpp"
 #include "native/dsm/wire/counting.hpp"
 #include "native/guest/threads/engine.hpp"
 
@@ -77,10 +77,10 @@ bool may_go(const Lock& lock, const Waiter& waiter) REQUIRES(handling) {
 void grant(Lock& lock, const Waiter& waiter, GrantSays what = GrantSays::yours) REQUIRES(handling) {
   if (!waiter.waits_for_wake) lock.numbers.add(waiter.demand);
   lock.holder = waiter.process;
-  answer_grant(waiter.process, {.kind = WireKind::lock_grant,
-                                .generation = newest_generation(),
-                                .address = static_cast<std::uint64_t>(what),
-                                .value = lock.grants++});
+  the_protocol().grant(waiter.process, {.kind = WireKind::lock_grant,
+                                        .generation = newest_generation(),
+                                        .address = static_cast<std::uint64_t>(what),
+                                        .value = lock.grants++});
 }
 
 /// First come, first served, among those that may go on.
@@ -126,7 +126,7 @@ void wake(Lock& lock, ProcessId from, std::uint64_t most) REQUIRES(handling) {
 }
 
 void grant_flag(ProcessId to) REQUIRES(handling) {
-  answer_grant(to, {.kind = WireKind::lock_grant, .generation = newest_generation()});
+  the_protocol().grant(to, {.kind = WireKind::lock_grant, .generation = newest_generation()});
 }
 
 }  // namespace

@@ -7,9 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "models/jiajia/courses.hpp"
 #include "models/locks.hpp"
-#include "models/scash/courses.hpp"
 #include "native/dsm/books/lock_names.hpp"
 #include "native/dsm/files/open_files.hpp"
 #include "native/dsm/files/standard_output.hpp"
@@ -19,10 +17,8 @@
 #include "native/dsm/memory/stop_the_world.hpp"
 #include "native/dsm/openmp/measured_region.hpp"
 #include "native/dsm/process/ending.hpp"
-#include "native/dsm/protocol/jiajia/process_copies.hpp"
-#include "native/dsm/protocol/jiajia/scopes.hpp"
+#include "native/dsm/protocol/protocol.hpp"
 #include "native/dsm/protocol/scash/coherence.hpp"
-#include "native/dsm/protocol/scash/write_notices.hpp"
 #include "native/dsm/protocol/single_writer/downgrades.hpp"
 #include "native/dsm/protocol/single_writer/page_turns.hpp"
 #include "native/dsm/timing/timeline_log.hpp"
@@ -76,7 +72,7 @@ Head obey(const Head& head, WaitsFor awaited, const Begun& since) REQUIRES(appli
   }
   if (head.kind == WireKind::exit_run) {
     // The exit functions see what the thread wrote that ends the program.
-    if (plays_jiajia()) synchronise_memory();
+    if (traits().flush_lock) synchronise_memory();
     end_initial(ExitKind{head.address}, static_cast<int>(head.value));
   }
   return head;
@@ -97,18 +93,12 @@ Head synchronise(const Meeting& meeting, Wait wait = Wait::alone, bool has_flush
   const Begun since = begin();
   Head arrival{
       .kind = WireKind::barrier_arrive, .generation = generation(), .address = meeting.key, .value = meeting.size};
-  if (plays_jiajia()) {
-    const Head head = obey(ask_in_scope(barrier_master, arrival, handed_at_barrier(), nullptr, wait), awaited, since);
-    clock_at_barrier = ClockCalls::received(head.value, head.address);
-    count_arrival();
-    return head;
-  }
-  if (has_flushed && meeting.key == 0) {
-    if (has_notices()) return obey(exchange_notices(arrival), awaited, since);
-    arrival.value = changes_are_home;
-  }
-  const Head head = obey(ask(meeting.master, arrival, nullptr, nullptr, wait), awaited, since);
-  if (meeting.key == 0) clock_at_barrier = ClockCalls::received(head.value, head.address);
+  const bool is_of_team = meeting.key == 0;
+  const Release release = is_of_team ? the_protocol().arrive(arrival, has_flushed, wait)
+                                     : Release{ask(meeting.master, arrival, nullptr, nullptr, wait)};
+  const Head head = obey(release.head, awaited, since);
+  if (is_of_team && release.tells_clock) clock_at_barrier = ClockCalls::received(head.value, head.address);
+  the_protocol().note_release();
   return head;
 }
 
@@ -151,21 +141,6 @@ Begun wait_for_work() REQUIRES(application) {
   return begun_at(now);
 }
 
-void count_lock_request(ProcessId manager, const Scoped& scoped) REQUIRES(application) {
-  if (plays_jiajia()) {
-    count_message(manager, jiajia::MessageKind::ACQ, jiajia::header + jiajia::lock_request(scoped.handed.size()));
-  } else {
-    count_message(manager, MessageKind::lock_request, control_payload.count);
-  }
-}
-void count_lock_release(ProcessId manager, const Scoped& scoped) REQUIRES(application) {
-  if (plays_jiajia()) {
-    count_sync_messages(manager, jiajia::MessageKind::REL, scoped.object, scoped.handed.size());
-  } else {
-    count_message(manager, MessageKind::lock_release, control_payload.count);
-  }
-}
-
 void note_held(LockId lock) {
   const Held guard(holding);
   held_locks.insert(lock);
@@ -179,22 +154,16 @@ bool take_kept(LockId lock) REQUIRES(application) {
   return true;
 }
 
-void apply_grant(LockId lock, const Head& answer, const jiajia::SyncObject& object) REQUIRES(application) {
-  note_generation(answer.generation);
-  if (plays_jiajia()) {
-    apply_notices(object);
-  } else if (!runs_alone) {
-    const Grant granted{lock, answer.value};
-    flush(Sync::acquire, &granted);
-    drop(Sync::acquire);
-  }
+/// The thread has what it asked for.
+void go_on_with(const SyncPoint& point, ProcessId manager, const Head& grant) REQUIRES(application) {
+  note_generation(grant.generation);
+  the_protocol().take_grant(point, manager, grant, runs_alone);
   ++asked.locks;
 }
 
-void finish_acquire(LockId lock, const Head& answer, const jiajia::SyncObject& object) REQUIRES(application) {
-  note_held(lock);
-  apply_grant(lock, answer, object);
-  if (plays_jiajia() && object == jiajia::object_of(lock)) own_copies().enter_scope(lock);
+/// The object by which a lock's users hand memory on. Only a mutex has one holder.
+SyncPoint point_of(LockId lock, bool is_mutex) {
+  return {lock, is_mutex ? std::nullopt : std::optional(flag_of(lock))};
 }
 
 Head lock_head(WireKind kind, LockId lock, engine::Demand demand = engine::mutex_demand) {
@@ -204,14 +173,13 @@ Head lock_head(WireKind kind, LockId lock, engine::Demand demand = engine::mutex
           .value = std::bit_cast<std::uint64_t>(demand)};
 }
 
-void give_to_manager(LockId lock, const Scoped& scoped) REQUIRES(application) {
-  const ProcessId manager = manager_of(lock, processes());
-  tell_in_scope(manager, lock_head(WireKind::lock_release, lock), scoped);
-  count_lock_release(manager, scoped);
+void give_to_manager(LockId lock, bool is_held) REQUIRES(application) {
+  the_protocol().hand_on({.lock = lock, .is_held = is_held}, manager_of(lock, processes()),
+                         lock_head(WireKind::lock_release, lock), false);
 }
 
 void flush_among_others(Sync sync) REQUIRES(application) {
-  if (!runs_alone) flush(sync);
+  if (!runs_alone) the_protocol().flush(sync);
 }
 
 void play(const Meeting& meeting, Barrier barrier, Begun& since) REQUIRES(application) {
@@ -222,47 +190,27 @@ void play(const Meeting& meeting, Barrier barrier, Begun& since) REQUIRES(applic
   // Until the others come, which may take long, handlers may write: the flush behind takes it home.
   Wait wait = Wait::with_handlers;
   bool has_flushed = false;
-  for (const courses::Step& step : courses::barrier) {
-    switch (step.action) {
+  for (const protocol::Action action : the_protocol().barrier_course()) {
+    switch (action) {
       case protocol::Action::ask:
-        if (waits_for_work) {
+        if (std::exchange(waits_for_work, false)) {
           since = wait_for_work();
         } else {
           note_generation(synchronise(meeting, wait, std::exchange(has_flushed, false)).generation);
         }
-        waits_for_work = false;
         wait = Wait::alone;
-        count_message(meeting.master, step.message, control_payload.count);
+        the_protocol().count_arrival(meeting.master);
         break;
       case protocol::Action::flush:
-        flush(meeting.sync);
+        the_protocol().flush(meeting.sync);
         has_flushed = true;
         break;
+      case protocol::Action::apply: the_protocol().apply_release(); break;
       case protocol::Action::begin_interval:
-        if (meeting.drops_copies) drop(meeting.sync);
+        if (meeting.drops_copies) the_protocol().begin_interval(meeting.sync);
         if (barrier == Barrier::of_all) end_single_writer_mode();
         break;
-      case protocol::Action::send:
-      case protocol::Action::apply: break;  // no step of a barrier
-    }
-  }
-}
-
-/// JIAJIA's. The next interval begins at once, so that what handlers store meanwhile belongs to it.
-void play_in_scope(Barrier barrier, Begun& since) REQUIRES(application) {
-  for (const jiajia::courses::Step& step : jiajia::courses::barrier) {
-    switch (step.action) {
-      case protocol::Action::flush: change_interval(Sync::barrier); break;
-      case protocol::Action::ask:
-        if (barrier == Barrier::fork_worker) {
-          since = wait_for_work();
-        } else {
-          note_generation(synchronise({}, Wait::with_handlers).generation);
-        }
-        break;
-      case protocol::Action::apply: apply_barrier_notices(); break;
-      case protocol::Action::begin_interval:
-      case protocol::Action::send: break;
+      case protocol::Action::send: break;  // no step of a barrier
     }
   }
 }
@@ -270,17 +218,6 @@ void play_in_scope(Barrier barrier, Begun& since) REQUIRES(application) {
 bool is_of_mutex(const Head& question) {
   return question.kind == WireKind::lock_request &&
          (question.value == 0 || std::bit_cast<engine::Demand>(question.value) == engine::mutex_demand);
-}
-
-/// The notices with a question for a grant. A thread at a library's barrier hands on as well.
-Scoped scoped_question(LockId lock, const Head& question) REQUIRES(application) {
-  if (!plays_jiajia()) return {};
-  const jiajia::SyncObject object =
-      object_of(lock, is_of_mutex(question) ? engine::mutex_demand : engine::semaphore_demand);
-  if (!is_of_mutex(question))
-    need_openmp_scope("flags, or a barrier, condition, semaphore or shared lock of the C library");
-  if (question.kind == WireKind::object_meet) return handed_at(object);
-  return {.object = object};
 }
 
 void pass(const Meeting& meeting, Barrier barrier) REQUIRES(application) {
@@ -294,11 +231,7 @@ void pass(const Meeting& meeting, Barrier barrier) REQUIRES(application) {
   send_long_timeline_log();
   if (meeting.key == 0) note_arrival();
   Begun since = begin();
-  if (plays_jiajia()) {
-    play_in_scope(barrier, since);
-  } else {
-    play(meeting, barrier, since);
-  }
+  play(meeting, barrier, since);
   ++asked.barriers;
   spend(Spent::barrier, since);
   if (meeting.key != 0) return;
@@ -333,12 +266,12 @@ void leave_gang(const gomp::Gang& gang) {
 }
 
 void begin_alone() {
-  runs_alone = is_initial() && !plays_jiajia();
+  runs_alone = is_initial() && traits().keeps_locks;
 }
 
 void end_alone() {
   runs_alone = false;
-  for (const LockId lock : kept_locks.give_all()) give_to_manager(lock, {});
+  for (const LockId lock : kept_locks.give_all()) give_to_manager(lock, true);
 }
 
 GrantSays wait_for_grant(LockId lock, Head question, const void* payload, std::uint64_t until_ns) {
@@ -349,14 +282,14 @@ GrantSays wait_for_grant(LockId lock, Head question, const void* payload, std::u
   question.generation = generation();
   question.address = index_of(lock);
   const ProcessId manager = manager_of(lock, processes());
-  const Scoped scoped = scoped_question(lock, question);
+  const SyncPoint point = point_of(lock, is_of_mutex(question));
   // What handlers write meanwhile goes home when the lock is here.
-  const Head grant = ask_in_scope(manager, question, scoped, payload, Wait::with_handlers, until_ns);
+  const Head grant = the_protocol().ask_at(point, manager, question, payload, Wait::with_handlers, until_ns);
   spend(Spent::lock, since);
   const GrantSays what{grant.address};
   if (what == GrantSays::too_late) return what;
-  count_lock_request(manager, scoped);
-  finish_acquire(lock, grant, scoped.object);
+  note_held(lock);
+  go_on_with(point, manager, grant);
   return what;
 }
 
@@ -374,9 +307,9 @@ bool try_acquire_lock(LockId lock, engine::Demand demand) {
   Head answer;
   const ProcessId manager = manager_of(lock, processes());
   const Head question = lock_head(WireKind::lock_try, lock, demand);
-  const Scoped scoped = plays_jiajia() ? Scoped{.object = object_of(lock, demand)} : Scoped{};
+  const SyncPoint point = point_of(lock, demand == engine::mutex_demand);
   for (;;) {
-    answer = ask_in_scope(manager, question, scoped);
+    answer = the_protocol().ask_at(point, manager, question);
     if (answer.kind == WireKind::lock_grant || demand != engine::mutex_demand) break;
     // A holder that released it before this thread came here says so, even if the manager does not know yet.
     const ProcessId holder{static_cast<std::uint32_t>(answer.value)};
@@ -386,8 +319,8 @@ bool try_acquire_lock(LockId lock, engine::Demand demand) {
   }
   spend(Spent::lock, since);
   if (answer.kind != WireKind::lock_grant) return false;
-  count_lock_request(manager, scoped);
-  finish_acquire(lock, answer, scoped.object);
+  note_held(lock);
+  go_on_with(point, manager, answer);
   return true;
 }
 
@@ -402,20 +335,10 @@ void release_lock(LockId lock, engine::Demand demand) {
     was_held = held_locks.erase(lock) > 0;
   }
   if (is_kept) return kept_locks.keep(lock);
-  const ProcessId manager = manager_of(lock, processes());
-  Scoped scoped;
-  if (plays_jiajia()) {
-    if (!was_held && demand == engine::mutex_demand) {
-      program::end_run(
-          {"a thread gives back a lock that another one has taken: under JIAJIA a lock's scope is its "
-           "holder's. Give --protocol scash"});
-    }
-    scoped = handed_at(lock, demand);
-  }
-  if (demand == engine::mutex_demand) return give_to_manager(lock, scoped);
+  if (demand == engine::mutex_demand) return give_to_manager(lock, was_held);
   // Waits for the answer: a thread that learns of it from this one must find it done, as nobody asks the holder.
-  ask_in_scope(manager, lock_head(WireKind::object_give, lock, demand), scoped);
-  count_lock_release(manager, scoped);
+  the_protocol().hand_on(point_of(lock, false), manager_of(lock, processes()),
+                         lock_head(WireKind::object_give, lock, demand), true);
 }
 
 bool holds_lock(LockId lock) {
@@ -438,58 +361,47 @@ void release_memory() {
   const SlowCall held;
   // The next holder then prints after what was printed before.
   flush_output();
-  flush(Sync::release);
+  the_protocol().flush(Sync::release);
 }
 
 std::uint64_t wake_enlisted(LockId lock, std::uint64_t most) {
   release_memory();
-  const ProcessId manager = manager_of(lock, processes());
   const Head question{
       .kind = WireKind::object_wake, .generation = generation(), .address = index_of(lock), .value = most};
-  need_openmp_scope("a condition of the C library");
-  const Scoped scoped = plays_jiajia() ? handed_at(object_of(lock, engine::semaphore_demand)) : Scoped{};
-  const std::uint64_t woken = ask_in_scope(manager, question, scoped).value;
-  count_lock_release(manager, scoped);
-  return woken;
+  return the_protocol().hand_on(point_of(lock, false), manager_of(lock, processes()), question, true).value;
 }
 
 void post_flag(std::uint64_t flag, std::uint64_t value) {
   const SlowCall held;
-  need_openmp_scope("a flag");
   hand_on_streams();
-  flush(Sync::release);
+  the_protocol().flush(Sync::release);
   const ProcessId manager = manager_of_flag(flag, processes());
   const Head post{.kind = WireKind::flag_post, .generation = generation(), .address = flag, .value = value};
-  const Scoped scoped = plays_jiajia() ? handed_at({jiajia::SyncObject::Kind::flag, flag}) : Scoped{};
   await_room_on_wire(manager);
-  tell_in_scope(manager, post, scoped);
-  count_lock_release(manager, scoped);
+  the_protocol().hand_on({.flag = flag}, manager, post, false);
 }
 
 void await_flag(std::uint64_t flag, std::uint64_t value) {
   const SlowCall held;
-  need_openmp_scope("a wait for a flag");
-  flush(Sync::acquire);
+  the_protocol().flush(Sync::acquire);
   const Begun since = begin();
   const ProcessId manager = manager_of_flag(flag, processes());
   const Head wanted{.kind = WireKind::flag_wait, .generation = generation(), .address = flag, .value = value};
-  const Scoped scoped{.object = {jiajia::SyncObject::Kind::flag, flag}};
-  const Head grant = ask_in_scope(manager, wanted, scoped, nullptr, Wait::with_handlers);
+  const Head grant = the_protocol().ask_at({.flag = flag}, manager, wanted, nullptr, Wait::with_handlers);
   spend(Spent::lock, since);
-  count_lock_request(manager, scoped);
-  apply_grant(ordered_lock, grant, scoped.object);
+  go_on_with({.flag = flag}, manager, grant);
 }
 
 void synchronise_memory() {
   const SlowCall held;
-  if (plays_jiajia()) {
+  if (const auto lock = traits().flush_lock) {
     if (!are_pages_protected()) return;
-    acquire_lock(jiajia::flush_lock);
-    return release_lock(jiajia::flush_lock);
+    acquire_lock(*lock);
+    return release_lock(*lock);
   }
   hand_on_streams();
-  flush(Sync::acquire);
-  drop(Sync::acquire);
+  the_protocol().flush(Sync::acquire);
+  the_protocol().begin_interval(Sync::acquire);
   take_over_files();
 }
 

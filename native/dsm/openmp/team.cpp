@@ -13,7 +13,7 @@
 #include "native/dsm/openmp/steps.hpp"
 #include "native/dsm/openmp/synchronisation.hpp"
 #include "native/dsm/process/inherited.hpp"
-#include "native/dsm/protocol/jiajia/scopes.hpp"
+#include "native/dsm/protocol/protocol.hpp"
 #include "native/dsm/protocol/single_writer/downgrades.hpp"
 #include "native/dsm/timing/emulation.hpp"
 #include "native/dsm/timing/timeline_log.hpp"
@@ -119,8 +119,8 @@ void run_team(const gomp::TeamStart& start) {
   own_start.files = FilesOfInitial::now();
   own_start.number = ++teams;
   const gomp::TeamStart& team = own_start.team;
-  if (team.size < processes()) need_openmp_scope("a barrier of some of the run's threads");
-  if (holds_a_lock()) need_openmp_scope("a parallel region that begins within a lock");
+  if (team.size < processes()) the_protocol().need_openmp_scope("a barrier of some of the run's threads");
+  if (holds_a_lock()) the_protocol().need_openmp_scope("a parallel region that begins within a lock");
   flush_output();
   {
     const Held nothing_is_handled(handling);
@@ -154,11 +154,10 @@ void barrier(std::uint32_t team_size) {
 
 void gang_barrier(const gomp::Gang& gang) {
   application.check();
-  if (plays_jiajia() && gang.size > 1) {
+  if (!traits().has_gang_barriers && gang.size > 1) {
     program::end_run(
-        {"the program divides its team (sdsm_divide), and under JIAJIA sdsm run has no barriers of gangs. Give "
-         "--protocol "
-         "scash"});
+        {"the program divides its team (sdsm_divide), and under this protocol sdsm run has no barriers of gangs. Give "
+         "--protocol scash"});
   }
   end_work(gomp::EventKind::barrier);
   if (gang.size > 1) {

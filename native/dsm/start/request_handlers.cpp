@@ -3,7 +3,7 @@
 #include "native/dsm/openmp/barrier_requests.hpp"
 #include "native/dsm/openmp/gang_requests.hpp"
 #include "native/dsm/openmp/lock_requests.hpp"
-#include "native/dsm/protocol/jiajia/notice_requests.hpp"
+#include "native/dsm/protocol/protocol.hpp"
 #include "native/dsm/protocol/scash/page_requests.hpp"
 #include "native/dsm/protocol/single_writer/rights_requests.hpp"
 
@@ -30,14 +30,14 @@ void shut_copies_for(ProcessId local_peer) REQUIRES(handling) {
 void handle(ProcessId from, const Head& asked, const std::byte* payload) {
   Head head = asked;
   note_passing(head.generation);
-  if (has_notices_in_front(head.kind)) payload = take_notices(from, head, payload);
+  payload = the_protocol().take_front(from, head, payload);
   switch (head.kind) {
     case WireKind::page_request:
       return head.value == 0 ? send_pages(from, head, payload) : want_page(from, head, payload);
     case WireKind::write_request: return head.value == 0 ? void() : want_page(from, head, payload);
     case WireKind::home_request: return want_page(from, head, payload);
     case WireKind::diff:
-    case WireKind::late_diff: return receive_diff(from, head, payload);
+    case WireKind::late_diff: return the_protocol().receive_diff(from, head, payload);
     case WireKind::late_done: return receive_late_done();
     case WireKind::stack_news: return receive_stack_news(from);
     case WireKind::stack_news_seen: return receive_stack_news_seen();
@@ -51,9 +51,8 @@ void handle(ProcessId from, const Head& asked, const std::byte* payload) {
     case WireKind::put_page: return receive_page(from, head, payload);
     case WireKind::shut_copies: return shut_copies_for(from);
     case WireKind::barrier_arrive: return head.address == 0 ? arrive(from, head, payload) : arrive_in_gang(from, head);
-    case WireKind::write_notices:
-      return plays_jiajia() ? gather_scope_notices(from, head, payload) : gather_notices(head, payload);
-    case WireKind::more_notices: return plays_jiajia() ? tell_more_of_scope(from, head) : tell_more_notices(from, head);
+    case WireKind::write_notices: return the_protocol().gather_notices(from, head, payload);
+    case WireKind::more_notices: return the_protocol().tell_more_notices(from, head);
     case WireKind::gang_divided: return note_division(from, head, payload);
     case WireKind::gang_left: return leave_gang(head);
     case WireKind::lock_request: return request_lock(from, head, payload);

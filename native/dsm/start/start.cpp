@@ -34,7 +34,8 @@
 #include "native/dsm/process/inherited.hpp"
 #include "native/dsm/process/launcher.hpp"
 #include "native/dsm/process/processors.hpp"
-#include "native/dsm/protocol/scash/coherence.hpp"
+#include "native/dsm/protocol/pages.hpp"
+#include "native/dsm/protocol/protocol.hpp"
 #include "native/dsm/protocol/single_writer/flags.hpp"
 #include "native/dsm/requests/answering.hpp"
 #include "native/dsm/requests/asking.hpp"
@@ -193,6 +194,7 @@ void prepare() REQUIRES(starting) {
   is_prepared = true;
   self_at_start.begun_ns = now_ns();
   const std::optional<Welcome> welcome = meet_launcher();
+  choose_protocol(self.protocol);
   keep_library_heap_apart(index_of(self.process));
   share_files(welcome ? welcome->files : -1);
   if (self.is_bound) bind_to_processor(static_cast<std::uint32_t>(welcome->processor));
@@ -334,7 +336,7 @@ void leave_signals_to_application() {
   share_variables();
   if (is_initial()) move_heap_home();
   const std::uint32_t own = index_of(self.process);
-  start_coherence(stack_of(own), control_of(own));
+  start_faults(stack_of(own), control_of(own));
   service.take();
   may_begin.store(1);
   may_begin.notify_one();

@@ -42,7 +42,7 @@
 #include "models/atomics.hpp"
 #include "models/jiajia/rules.hpp"
 #include "models/placement.hpp"
-#include "models/protocol/registry.hpp"
+#include "models/protocol/tables.hpp"
 #include "models/scash/page_state.hpp"
 #include "native/dsm/wire/emulated_network.hpp"
 #include "native/dsm/wire/tally.hpp"
@@ -118,9 +118,9 @@ struct Welcome {
   char listen_host[64] = {};  ///< tcp: IPv4 address to listen on, "127.0.0.1" unless the user said otherwise
 };
 
-/// Which processes share memory: those of a node, but under JIAJIA none.
-constexpr Layout layout_of_memory(ProtocolKind protocol, const Layout& layout) {
-  return protocol == ProtocolKind::jiajia ? Layout{layout.processes(), 1} : layout;
+/// Which processes share memory.
+inline Layout layout_of_memory(ProtocolKind protocol, const Layout& layout) {
+  return tables_of(protocol).traits.shares_copies ? layout : Layout{layout.processes(), 1};
 }
 
 /// An action of a process on what its node's processes share.

@@ -8,7 +8,7 @@
 #include "models/jiajia/rules.hpp"
 #include "models/page_size.hpp"
 #include "models/placement.hpp"
-#include "models/protocol/registry.hpp"
+#include "models/protocol/tables.hpp"
 #include "models/scash/page_state.hpp"
 #include "native/dsm/wire/threads.hpp"
 
@@ -50,8 +50,8 @@ inline NodeId own_node() {
 inline bool is_on_own_node(ProcessId process) {
   return self.machines.node_of(process) == self.machines.node_of(self.process);
 }
-inline bool plays_jiajia() {
-  return self.protocol == ProtocolKind::jiajia;
+inline const Traits& traits() {
+  return tables_of(self.protocol).traits;
 }
 
 }  // namespace sdsm::dsm

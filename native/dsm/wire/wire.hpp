@@ -263,33 +263,4 @@ constexpr bool answers_long_question(WireKind kind) {
 inline constexpr std::uint32_t most_payload = static_cast<std::uint32_t>(page_payload.count);
 inline constexpr std::size_t most_notices = most_payload / sizeof(NoticeRun);
 
-/// The message of JIAJIA's own for this kind; none if it has none.
-constexpr std::optional<jiajia::MessageKind> jiajia_message(WireKind kind) {
-  using jiajia::MessageKind;
-  switch (kind) {
-    case WireKind::page_request: return MessageKind::GETP;
-    case WireKind::page_reply: return MessageKind::GETPGRANT;
-    case WireKind::diff: return MessageKind::DIFF;
-    case WireKind::diff_grant: return MessageKind::DIFFGRANT;
-    case WireKind::lock_request:
-    case WireKind::flag_wait: return MessageKind::ACQ;
-    case WireKind::lock_grant: return MessageKind::ACQGRANT;
-    case WireKind::lock_release:
-    case WireKind::flag_post: return MessageKind::REL;
-    case WireKind::barrier_arrive: return MessageKind::BARR;
-    case WireKind::barrier_release: return MessageKind::BARRGRANT;
-    default: return std::nullopt;
-  }
-}
-
-/// The message's payload by the model's sizes; 0 if the model knows no such message.
-constexpr Bytes payload_of(const Head& head) {
-  if (head.kind == WireKind::page_reply) return {head.bytes};
-  // In single-writer mode it has copies' hashes beside, for which the model has no room.
-  if (head.kind == WireKind::page_request) return control_payload + (head.value == 0 ? Bytes{head.bytes} : Bytes{0});
-  if (head.kind == WireKind::flag_post || head.kind == WireKind::flag_wait) return control_payload;
-  if (head.kind == WireKind::diff) return {std::bit_cast<DiffPiece>(head.value).bytes};
-  return head.kind <= WireKind::lock_release ? control_payload : Bytes{0};
-}
-
 }  // namespace sdsm::dsm

@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "models/protocol/tables.hpp"
 #include "native/launch/elf_file.hpp"
 #include "native/launch/program_start.hpp"
 
@@ -151,7 +152,7 @@ std::string atomics_text(const std::filesystem::path& program, std::vector<Atomi
         "gcc makes these of omp atomic, of a reduction over a single variable, and of std::atomic and shared_ptr.\n";
   }
   if (has_fence) text += "gcc makes fences of omp flush.\n";
-  text += protocol == ProtocolKind::jiajia
+  text += tables_of(protocol).traits.operates_in_lock
               ? "With --atomics lock, which is the default under jiajia, they are done under one lock.\n"
               : "With --atomics home, which is the default, they are done where their memory is at home.\n";
   return text;

@@ -29,6 +29,6 @@ bool find_sources(const std::filesystem::path& program, std::vector<AtomicPlace>
 
 /// Ten places at most, and what to do about them, in several lines. The first begins with the program's name.
 std::string atomics_text(const std::filesystem::path& program, std::vector<AtomicPlace> places,
-                         ProtocolKind protocol = ProtocolKind::scash);
+                         ProtocolKind protocol = default_protocol);
 
 }  // namespace sdsm::run_command

@@ -21,7 +21,7 @@ namespace sdsm::run_command {
 
 struct ClusterOptions {
   Layout layout;
-  ProtocolKind protocol = ProtocolKind::scash;
+  ProtocolKind protocol = default_protocol;
   jiajia::Rules jiajia{.scope = jiajia::Scope::openmp};
   Invalidation invalidation = Invalidation::all;
   std::uint32_t prefetch = 0;

@@ -279,7 +279,7 @@ void check_jiajia(const RunRequest& request, const Options& options) {
   }
   check_order(!request.order.empty(), request.cluster.protocol);
   check_asked_of_jiajia(options.asked_of_jiajia, request.cluster.protocol);
-  if (request.cluster.protocol != ProtocolKind::jiajia) return;
+  if (!tables_of(request.cluster.protocol).traits.has_scopes) return;
   const auto refuse = [](const std::string& what) {
     throw BadInput(what + " is not run under jiajia. Leave it out, or give --protocol scash");
   };
@@ -343,9 +343,9 @@ int run(int argc, char** argv) {
   if (!app.parse(std::move(arguments.own))) return done;
   request.program = std::move(arguments.program);
   request.cluster.placement = *heap_placement_named(options.placement);
-  const bool is_jiajia = request.cluster.protocol == ProtocolKind::jiajia;
   if (options.atomics.empty()) {
-    request.cluster.atomics = is_jiajia ? Atomics::lock : Atomics::home;
+    request.cluster.atomics =
+        tables_of(request.cluster.protocol).traits.operates_in_lock ? Atomics::lock : Atomics::home;
   } else {
     request.cluster.atomics = atomics_named(options.atomics);
   }

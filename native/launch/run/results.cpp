@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "commands/results/run_result.hpp"
+#include "models/protocol/tables.hpp"
 
 namespace sdsm::run_command {
 namespace {
@@ -216,7 +217,7 @@ Json result_document(const RunDescription& description, const ClusterResult& med
              {"transport", name_of(description.options.transport)},
              {"region", median.front().clock_calls >= 2 ? "clock" : "whole"}};
   if (description.options.invalidation == Invalidation::changed) options["invalidation"] = "changed";
-  if (description.options.protocol == ProtocolKind::jiajia) {
+  if (tables_of(description.options.protocol).traits.has_scopes) {
     const jiajia::Rules& rules = description.options.jiajia;
     options["scope"] = rules.scope == jiajia::Scope::lock ? "lock" : "openmp";
     options["home_migration"] = rules.home_migration;
@@ -256,7 +257,7 @@ std::string report_text(const std::string& program, const ClusterOptions& option
   std::string text = fmt::format(
       "sdsm: {} on {} of {}{}: {:.4f} s", program, plural(layout.nodes, "node"),
       plural(layout.threads_per_node, "thread"),
-      options.protocol == ProtocolKind::scash ? "" : fmt::format(", protocol {}", sdsm::name_of(options.protocol)),
+      options.protocol == default_protocol ? "" : fmt::format(", protocol {}", sdsm::name_of(options.protocol)),
       makespan_s(processes));
   text += has_region ? fmt::format(" between its first and last reading of its clock ({:.4f} s in all)\n",
                                    whole_makespan_s(processes))

@@ -148,10 +148,7 @@ Notices end_scope_of_all() REQUIRES(handling) {
   return notices;
 }
 
-}  // namespace
-
 bool has_notices_in_front(WireKind kind) {
-  if (!plays_jiajia()) return false;
   switch (kind) {
     case WireKind::barrier_arrive:
     case WireKind::lock_request:
@@ -167,7 +164,10 @@ bool has_notices_in_front(WireKind kind) {
   }
 }
 
+}  // namespace
+
 const std::byte* take_notices(ProcessId from, Head& head, const std::byte* payload) {
+  if (!has_notices_in_front(head.kind)) return payload;
   NoticeHead notices;
   if (head.bytes < sizeof notices) end_at_nonsense(from);
   std::memcpy(&notices, payload, sizeof notices);
@@ -192,10 +192,6 @@ void tell_more_of_scope(ProcessId from, const Head& head) {
 }
 
 void answer_grant(ProcessId to, const Head& head) {
-  if (!plays_jiajia()) {
-    count_served(to, MessageKind::lock_grant, control_payload.count);
-    return answer(to, head);
-  }
   std::vector<Notice> notices = notice_handler().locks.grant(notice_handler().asking[index_of(to)].object, to);
   std::erase_if(notices, [&](const Notice& notice) REQUIRES(handling) {
     const auto home = notice_handler().homes.find(notice.page);

@@ -7,8 +7,7 @@
 
 namespace sdsm::dsm {
 
-bool has_notices_in_front(WireKind kind);
-/// Takes the notices from the front of a question's payload, and returns what is behind them.
+/// Takes the notices, if it has any, from the front of a question's payload, and returns what is behind them.
 const std::byte* take_notices(ProcessId from, Head& head, const std::byte* payload) REQUIRES(handling);
 void gather_scope_notices(ProcessId from, const Head& head, const std::byte* payload) REQUIRES(handling);
 void tell_more_of_scope(ProcessId from, const Head& head) REQUIRES(handling);

@@ -9,7 +9,7 @@
 #include "native/dsm/books/regions.hpp"
 #include "native/dsm/memory/opened_pages.hpp"
 #include "native/dsm/memory/page_log.hpp"
-#include "native/dsm/protocol/scash/coherence.hpp"
+#include "native/dsm/protocol/pages.hpp"
 #include "native/dsm/requests/asking.hpp"
 #include "native/dsm/timing/timeline_log.hpp"
 #include "native/dsm/wire/counting.hpp"
@@ -278,7 +278,7 @@ void change_interval(Sync sync) {
     const NodeGuard guard;
     node().twinned.clear();
     forget_own_twins();
-    shut_lost_copies();
+    shut_lost_copies(may_read_copy);
     rest_own_pages();
   }
   spend(Spent::protect, sent);
@@ -324,7 +324,7 @@ void shut_invalid_copies() {
   const Begun begun = begin();
   {
     const NodeGuard guard;
-    shut_lost_copies();
+    shut_lost_copies(may_read_copy);
   }
   spend(Spent::protect, begun);
 }

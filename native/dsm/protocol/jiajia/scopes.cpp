@@ -7,7 +7,6 @@
 
 #include "models/jiajia/counts.hpp"
 #include "models/locks.hpp"
-#include "models/scash/courses.hpp"
 #include "native/dsm/books/regions.hpp"
 #include "native/dsm/protocol/jiajia/process_copies.hpp"
 #include "native/dsm/wire/counting.hpp"
@@ -144,14 +143,8 @@ void apply_all(Apply apply) REQUIRES(application) {
 
 }  // namespace
 
-SyncObject object_of(LockId lock, engine::Demand demand) {
-  if (demand == engine::mutex_demand) return jiajia::object_of(lock);
-  return {SyncObject::Kind::flag, flag_of(lock)};
-}
-
-Scoped handed_at(LockId lock, engine::Demand demand) {
-  if (demand == engine::mutex_demand) return handed(jiajia::object_of(lock), own_copies().leave_scope(lock));
-  return handed_at(object_of(lock, demand));
+Scoped handed_by(LockId lock) {
+  return handed(jiajia::object_of(lock), own_copies().leave_scope(lock));
 }
 
 Scoped handed_at(const SyncObject& object) {
@@ -179,7 +172,6 @@ void count_sync_messages(ProcessId to, jiajia::MessageKind kind, const SyncObjec
 
 Head ask_in_scope(ProcessId to, Head head, const Scoped& scoped, const void* payload, Wait wait,
                   std::uint64_t until_ns) {
-  if (!plays_jiajia()) return ask(to, head, payload, nullptr, wait, until_ns);
   static std::byte answer[most_payload];
   const std::vector<std::byte> all = with_notices(scoped, payload, head.bytes, to);
   head.bytes = static_cast<std::uint16_t>(all.size());
@@ -190,7 +182,6 @@ Head ask_in_scope(ProcessId to, Head head, const Scoped& scoped, const void* pay
 }
 
 void tell_in_scope(ProcessId to, Head head, const Scoped& scoped) {
-  if (!plays_jiajia()) return tell(to, head);
   const std::vector<std::byte> all = with_notices(scoped, nullptr, 0, to);
   head.bytes = static_cast<std::uint16_t>(all.size());
   head.ticket = modelled_length(head.kind, scoped);
@@ -232,11 +223,6 @@ void apply_barrier_notices() {
     count_further(jiajia::FurtherCount::migrated_out, move.home == self.process ? 1 : 0);
   }
   if (with_homes) move_homes(moves);
-}
-
-void need_openmp_scope(const char* what) {
-  if (!plays_jiajia() || self.jiajia.scope == Scope::openmp) return;
-  program::end_run({"the program has ", what, ", which JIAJIA's own scopes do not know. Leave out --scope lock"});
 }
 
 }  // namespace sdsm::dsm

@@ -7,9 +7,7 @@
 
 #include "models/jiajia/messages.hpp"
 #include "models/jiajia/rules.hpp"
-#include "native/dsm/books/lock_names.hpp"
 #include "native/dsm/requests/asking.hpp"
-#include "native/guest/threads/engine.hpp"
 
 namespace sdsm::dsm {
 
@@ -20,12 +18,8 @@ struct Scoped {
   std::vector<jiajia::Notice> handed = {};
 };
 
-/// The object by which a lock's users hand memory on: JIAJIA's own locks have one holder.
-jiajia::SyncObject object_of(LockId lock, engine::Demand demand);
-
-/// What this process hands on when it releases an object, or counts one up. Ends the run if --scope lock knows no such
-/// object, or if another thread has taken the lock.
-Scoped handed_at(LockId lock, engine::Demand demand) REQUIRES(application);
+/// What this process hands on when it gives back a lock that it holds, or counts an object up.
+Scoped handed_by(LockId lock) REQUIRES(application);
 Scoped handed_at(const jiajia::SyncObject& object) REQUIRES(application);
 /// What this process hands on at a barrier: all that it knows, as a waiting worker does not know the next team.
 Scoped handed_at_barrier() REQUIRES(application);
@@ -34,7 +28,7 @@ Scoped handed_at_barrier() REQUIRES(application);
 void count_sync_messages(ProcessId to, jiajia::MessageKind kind, const jiajia::SyncObject& object, std::size_t notices)
     REQUIRES(application);
 
-/// As ask() and tell(), with notices. Other protocols have none.
+/// As ask() and tell(), with notices.
 Head ask_in_scope(ProcessId to, Head head, const Scoped& scoped, const void* payload = nullptr, Wait wait = Wait::alone,
                   std::uint64_t until_ns = no_end) REQUIRES(application);
 void tell_in_scope(ProcessId to, Head head, const Scoped& scoped) REQUIRES(application);
@@ -44,8 +38,5 @@ void count_arrival() REQUIRES(application);
 /// Apply the notices of the last answer: the object's grant, or the barrier's release.
 void apply_notices(const jiajia::SyncObject& object) REQUIRES(application);
 void apply_barrier_notices() REQUIRES(application);
-
-/// Ends the run where --scope lock leaves no way to hand memory on by `what`.
-void need_openmp_scope(const char* what);
 
 }  // namespace sdsm::dsm

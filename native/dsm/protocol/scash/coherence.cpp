@@ -1,26 +1,22 @@
 #include "native/dsm/protocol/scash/coherence.hpp"
 
 #include <sched.h>
-#include <sys/mman.h>
-#include <ucontext.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <csignal>
+#include <array>
 #include <cstring>
 #include <iterator>
 #include <optional>
 #include <vector>
 
-#include "native/dsm/files/open_files.hpp"
-#include "native/dsm/memory/library_heap.hpp"
+#include "models/scash/courses.hpp"
 #include "native/dsm/memory/opened_pages.hpp"
 #include "native/dsm/memory/page_log.hpp"
 #include "native/dsm/memory/region_books.hpp"
-#include "native/dsm/memory/stacks.hpp"
 #include "native/dsm/memory/stop_the_world.hpp"
-#include "native/dsm/protocol/jiajia/process_copies.hpp"
+#include "native/dsm/protocol/pages.hpp"
+#include "native/dsm/protocol/protocol.hpp"
+#include "native/dsm/protocol/scash/page_requests.hpp"
 #include "native/dsm/protocol/scash/write_notices.hpp"
 #include "native/dsm/protocol/single_writer/downgrades.hpp"
 #include "native/dsm/protocol/single_writer/flags.hpp"
@@ -28,15 +24,11 @@
 #include "native/dsm/protocol/single_writer/rights_requests.hpp"
 #include "native/dsm/protocol/single_writer/stack_news.hpp"
 #include "native/dsm/requests/asking.hpp"
-#include "native/dsm/timing/emulation.hpp"
 #include "native/dsm/timing/timeline_log.hpp"
 #include "native/dsm/wire/clock.hpp"
 #include "native/dsm/wire/counting.hpp"
 #include "native/dsm/wire/diff_pieces.hpp"
 #include "native/dsm/wire/emulated_network.hpp"
-#include "native/guest/memory/shared_memory.hpp"
-#include "native/guest/runtime/ending.hpp"
-#include "native/guest/runtime/signals.hpp"
 
 namespace sdsm::dsm {
 namespace {
@@ -92,15 +84,6 @@ Fetched with_prefetched(const Place& place) REQUIRES(application, node().mutex) 
   return with_following(place, [](PageId id, std::uintptr_t address) REQUIRES(application, node().mutex) {
     return !is_arriving(address) && node().pages.prefetch(self.process, id);
   });
-}
-
-void count_request(ProcessId home, std::uint64_t further) REQUIRES(application) {
-  if (plays_jiajia()) {
-    return count_message(home, jiajia::MessageKind::GETP,
-                         jiajia::header + jiajia::page_request_data + bytes_of_names(further));
-  }
-  count_message(home, MessageKind::page_request,
-                static_cast<std::uint64_t>((control_payload + bytes_of_names(further)).count));
 }
 
 /// Opens what has come beside a page, if the node still has it. A thread has to notice its touch of a page that an
@@ -222,20 +205,6 @@ OwnPage ask_for_own_page(const Place& place, Access access) REQUIRES(application
   return granted;
 }
 
-/// A thread's place. A loop comes to an instruction again, but mostly with other registers.
-struct At {
-  std::uintptr_t instruction = 0;
-  std::uint64_t registers = 0;  ///< a hash of the general ones
-
-  bool operator==(const At&) const = default;
-};
-At at_fault(const ucontext_t& machine) {
-  At at{static_cast<std::uintptr_t>(machine.uc_mcontext.gregs[REG_RIP]), 0};
-  for (int i = REG_R8; i <= REG_RSP; ++i)
-    at.registers = hash_with(at.registers, static_cast<std::uint64_t>(machine.uc_mcontext.gregs[i]));
-  return at;
-}
-
 /// The last faults of the thread in single-writer mode.
 struct Faulted {
   At at;
@@ -327,7 +296,7 @@ bool has_to_wait_for_stack(const Place& place) REQUIRES(application, node().mute
 }
 
 /// Returns the fault's kind; none where the page was only to be opened again.
-std::optional<FaultKind> take_fault(const Place& place, Access access, const At& at) REQUIRES(application) {
+std::optional<FaultKind> find_right(const Place& place, Access access, const At& at) REQUIRES(application) {
   if (met.go_on()) change_single_writer_mode(SingleWriterEvent::touch_after_meeting);
   take_turn_for(place.address);
   await_room_on_wire(place.home);
@@ -393,95 +362,6 @@ std::optional<FaultKind> take_fault(const Place& place, Access access, const At&
     watch_page(place.address);
   }
   return kind;
-}
-
-/// The address is outside of shared memory: what it names elsewhere may not exist in this process.
-[[noreturn]] void end_at_foreign_address(const siginfo_t& info) {
-  constexpr std::uintptr_t null_page = 4096;
-  constexpr const char* elsewhere = ". If it does so without sdsm run too, look for the reason in the program";
-  const auto address = reinterpret_cast<std::uintptr_t>(info.si_addr);
-  const program::Hexadecimal digits(address);
-  if (address < null_page) end_run({"the program used a null pointer (address 0x", digits, ")", elsewhere});
-  if (is_below_stack(address)) {
-    end_run({"the thread's stack is full (address 0x", digits,
-             "). Give the initial thread more by ulimit -s, the others by OMP_STACKSIZE (64M, say)", elsewhere});
-  }
-  const int opener = process_of_stream(address);
-  if (opener >= 0) {
-    end_run(
-        {"the program uses a stream (FILE*, or of C++) that process ",
-         program::Decimal(static_cast<std::uint64_t>(opener)),
-         " opened, and that this process does not have. Only processes of one host share streams, on descriptors 0 to "
-         "199, and only if pidfd_getfd is allowed. Use the stream in the thread that opened it, or give the run one "
-         "host (docs/running.md, \"What is not shared\")"});
-  }
-  const int owner = process_of_library_heap(address);
-  if (owner >= 0 && owner != static_cast<int>(index_of(self.process))) {
-    constexpr const char* remedy =
-        ". What popen, opendir, newlocale, iconv_open, sbrk and the like return is for the thread that called them: "
-        "let each thread call them for itself (docs/running.md, \"What is not shared\")";
-    end_run({"the program touched address 0x", digits,
-             ", in memory that the C library, or the program by sbrk, got in process ",
-             program::Decimal(static_cast<std::uint64_t>(owner)), remedy});
-  }
-  end_run({"the program touched address 0x", digits,
-           ", where this process has no memory that may be used so. What another thread mapped by mmap or "
-           "loaded by dlopen is not shared (docs/running.md, \"What is not shared\")",
-           elsewhere});
-}
-
-/// find_place() in the handler, which signals from outside may call in any thread.
-bool find_faulting_place(std::uintptr_t address, Place& place) {
-  if (!are_pages_protected() || find_range(address) == nullptr) return false;
-  application.check();
-  return find_place(address, place);
-}
-
-void on_fault(int signal, siginfo_t* info, void* context) {
-  const int saved_errno = errno;
-  const std::uint64_t trapped = now_ns();
-  Place place;
-  if (!find_faulting_place(reinterpret_cast<std::uintptr_t>(info->si_addr), place)) {
-    if (finds_stream(reinterpret_cast<std::uintptr_t>(info->si_addr))) {
-      errno = saved_errno;
-      return;
-    }
-    if (!is_handled_by_program(signal) && info->si_code > 0 && info->si_code != SI_KERNEL)
-      end_at_foreign_address(*info);
-    return pass_fault_to_program(signal, info, context);
-  }
-  application.check();
-  const program::BlockedSignals blocked;
-  ++asked.traps;
-  const auto* machine = static_cast<const ucontext_t*>(context);
-  constexpr greg_t write_bit = 2;  // of the page fault's error code
-  const bool is_write = (machine->uc_mcontext.gregs[REG_ERR] & write_bit) != 0;
-  const Access access = is_write ? Access::write : Access::read;
-  // Nobody else sees when this process comes to a page of its own node, and so many sleeps would distort the emulation.
-  const std::uint64_t looked_up = now_ns();
-  if (place.owner == Owner::remote) reach_touch(index_of(place.id.region), place.id.index, access);
-  // Asking others where the page is at home is part of the fault; computing until the touch is not.
-  const std::uint64_t entered = trapped + (now_ns() - looked_up);
-  const Begun begun = begun_with_trap(entered);
-  const auto instruction = static_cast<std::uintptr_t>(machine->uc_mcontext.gregs[REG_RIP]);
-  std::optional<std::size_t> kind;
-  if (plays_jiajia()) {
-    if (const auto taken = take_copy_fault(place, access)) kind = static_cast<std::size_t>(*taken);
-  } else {
-    if (const auto taken = take_fault(place, access, at_fault(*machine))) kind = static_cast<std::size_t>(*taken);
-  }
-  if (!is_write && is_in_single_writer_mode())
-    come_to_load(instruction, reinterpret_cast<std::uintptr_t>(info->si_addr));
-  send_long_page_log();
-  send_long_timeline_log();
-  resume_work(entered);
-  if (kind) {
-    spend_on_fault(*kind, place.id, begun);
-  } else {
-    spend(Spent::protect, begun);
-  }
-  stop_if_asked();
-  errno = saved_errno;
 }
 
 void count_diff(const Place& place, std::uint32_t bytes) REQUIRES(application) {
@@ -661,6 +541,12 @@ bool begin_interval_of_node() REQUIRES(application, node().mutex) {
   return true;
 }
 
+/// A lock that this process has just got, and how often it was granted before.
+struct Grant {
+  LockId lock{};
+  std::uint64_t number = 0;
+};
+
 void log_flush(Sync sync, const Grant* granted) REQUIRES(application, node().mutex) {
   using Kind = PageEvent::Kind;
   if (granted != nullptr) {
@@ -670,73 +556,12 @@ void log_flush(Sync sync, const Grant* granted) REQUIRES(application, node().mut
   }
 }
 
-}  // namespace
-
-void make_twin(const Place& place) {
-  for_each_piece_of(place.address, place.parts, [](std::uintptr_t begin, std::size_t bytes) {
-    std::memcpy(twin_of(begin), view_of(begin), bytes);
-  });
+bool may_read_copy(PageId page) REQUIRES(application, node().mutex) {
+  return node().pages.process_permission(self.process, page, Owner::remote) != Permission::unmapped;
 }
 
-Head ask_for_pages(const Fetched& fetched, std::uint64_t wish, std::span<const HeldCopy> held) {
-  const Place& first = fetched.places.front();
-  std::array<std::uint32_t, most_prefetch> names;
-  for (std::size_t i = 1; i < fetched.count; ++i)
-    names[i - 1] = static_cast<std::uint32_t>(fetched.places[i].id.index - first.id.index);
-  const auto bytes = static_cast<std::uint32_t>((fetched.count - 1) * sizeof names[0] + held.size_bytes());
-  const Head question{.kind = WireKind::page_request, .bytes = bytes, .address = first.address, .value = wish};
-  count_request(first.home, fetched.count - 1);
-  asked.prefetched += fetched.count - 1;
-  const std::size_t each = shared_page_bytes();
-  if (fetched.count == 1 && first.parts == all_parts())
-    return ask_soon(first.home, question, held.data(), view_of(first.address), each);
-  static std::byte* const pages = reserve_array<std::byte>((1 + most_prefetch) * each);
-  const Head reply = ask_soon(first.home, question, names.data(), pages, fetched.count * each);
-  for (std::size_t i = 0; i < fetched.count; ++i)
-    take_content(fetched.places[i].address, fetched.places[i].parts, pages + i * each);
-  return reply;
-}
-
-bool find_place(std::uintptr_t address, Place& place) REQUIRES(application) {
-  const Range* range = find_range(address);
-  if (range == nullptr) return false;
-  std::uint32_t id = no_region;
-  const RegionInfo* region = region_at(*range, page_down(address), id);
-  if (region == nullptr) return false;
-  const WholePage page = page_at(*range, page_down(address), id);
-  place.address = page.address;
-  place.parts = page.parts;
-  place.id = {RegionId{id}, page_index(*region, address)};
-  place.home = home_of_page(*range, place.address, *region, place.id);
-  place.owner = owner_of(self.layout, self.process, place.home);
-  return true;
-}
-
-void send_diff(const Place& place, const std::byte* diff, const std::byte* twin_words, const EncodedDiff& encoded) {
-  // The home of a local page is the same memory.
-  if (place.owner == Owner::local) return;
-  const auto send = [&](const Head& head, const std::byte* payload)
-                        REQUIRES(application) { ask(place.home, head, payload); };
-  for_each_piece(diff, twin_words, encoded, send);
-}
-
-void drop_all_copies() {
-  node().pages.drop(Sync::acquire);
-  node().copies.drop();
-  std::erase_if(node().twinned, [](const Place& place) { return place.owner == Owner::remote; });
-}
-
-void start_coherence(const AddressRange& stack, const AddressRange& variables) {
-  // Locks hand notices on where one process is alone, too.
-  if (plays_jiajia()) start_copies();
-  if (!takes_faults(self.layout)) return;
-  take_signal(SIGSEGV, on_fault);
-  protect_pages(stack, variables);
-}
-
-void flush(Sync sync, const Grant* granted) {
+void flush_at(Sync sync, const Grant* granted = nullptr) REQUIRES(application) EXCLUDES(node().mutex) {
   if (!are_pages_protected()) return;
-  if (plays_jiajia()) return change_interval(sync);
   const Begun begun = begin();
   end_turn();
   if (self.layout.threads_per_node > 1 && sends_while_others_go_on(sync, common_single_writer_mode())) {
@@ -762,16 +587,8 @@ void flush(Sync sync, const Grant* granted) {
   spend(Spent::diff, begun);
 }
 
-void flush_pages(std::uintptr_t begin, std::uint64_t pages) {
+void drop(Sync sync) REQUIRES(application) EXCLUDES(node().mutex) {
   if (!are_pages_protected()) return;
-  const NodeGuard guard;
-  if (plays_jiajia()) return send_copies_home({begin, begin + pages * page_bytes});
-  diffs.find_in({begin, begin + pages * page_bytes});
-  diffs.send_early();
-}
-
-void drop(Sync sync) {
-  if (!are_pages_protected() || plays_jiajia()) return;
   const Begun begun = begin();
   const SyncRule rule = rule_of(sync);
   const NodeGuard guard;
@@ -796,7 +613,7 @@ void drop(Sync sync) {
     return;
   }
   if (rule.rest_home_pages && has_notices()) {
-    shut_lost_copies();
+    shut_lost_copies(may_read_copy);
   } else if (rule.drop_copies) {
     shut_copies();
   }
@@ -806,6 +623,115 @@ void drop(Sync sync) {
     forget_rights();
   }
   spend(Spent::protect, begun);
+}
+
+constexpr auto barrier_steps = [] {
+  std::array<protocol::Action, courses::barrier.size()> steps{};
+  std::ranges::transform(courses::barrier, steps.begin(), &courses::Step::action);
+  return steps;
+}();
+
+class Scash final : public Protocol {
+ public:
+  void start() override {}
+
+  std::optional<std::size_t> take_fault(const Place& place, std::uintptr_t address, Access access,
+                                        const At& at) override {
+    const std::optional<FaultKind> kind = find_right(place, access, at);
+    if (access == Access::read && is_in_single_writer_mode()) come_to_load(at.instruction, address);
+    return kind ? std::optional(static_cast<std::size_t>(*kind)) : std::nullopt;
+  }
+
+  void count_page_request(ProcessId home, std::uint64_t further) override {
+    const Bytes payload = control_payload + bytes_of_names(further);
+    count_message(home, MessageKind::page_request, static_cast<std::uint64_t>(payload.count));
+  }
+
+  void flush(Sync sync) override { flush_at(sync); }
+
+  void flush_pages(const AddressRange& pages) override {
+    diffs.find_in(pages);
+    diffs.send_early();
+  }
+
+  void begin_interval(Sync sync) override { drop(sync); }
+
+  Head ask_at(const SyncPoint&, ProcessId manager, Head question, const void* payload, Wait wait,
+              std::uint64_t until_ns) override {
+    return ask(manager, question, payload, nullptr, wait, until_ns);
+  }
+
+  void take_grant(const SyncPoint& point, ProcessId manager, const Head& answer, bool is_alone) override {
+    count_message(manager, MessageKind::lock_request, control_payload.count);
+    if (is_alone) return;
+    const Grant granted{point.lock, answer.value};
+    flush_at(Sync::acquire, &granted);
+    drop(Sync::acquire);
+  }
+
+  Head hand_on(const SyncPoint&, ProcessId manager, Head message, bool is_answered) override {
+    Head answer;
+    if (is_answered) {
+      answer = ask(manager, message);
+    } else {
+      tell(manager, message);
+    }
+    count_message(manager, MessageKind::lock_release, control_payload.count);
+    return answer;
+  }
+
+  std::span<const protocol::Action> barrier_course() const override { return barrier_steps; }
+
+  Release arrive(Head arrival, bool has_flushed, Wait wait) override {
+    if (!has_flushed) return {ask(barrier_master, arrival, nullptr, nullptr, wait)};
+    if (has_notices()) return {exchange_notices(arrival), false};
+    arrival.value = changes_are_home;
+    return {ask(barrier_master, arrival, nullptr, nullptr, wait)};
+  }
+
+  void count_arrival(ProcessId master) override { count_message(master, courses::meet.message, control_payload.count); }
+
+  void gather_notices(ProcessId, const Head& head, const std::byte* notices) override {
+    dsm::gather_notices(head, notices);
+  }
+  void tell_more_notices(ProcessId from, const Head& head) override { dsm::tell_more_notices(from, head); }
+  void receive_diff(ProcessId from, const Head& head, const std::byte* payload) override {
+    dsm::receive_diff(from, head, payload);
+  }
+
+  void count_page_reply(ProcessId to, std::uint32_t bytes) override { count_served(to, bytes); }
+
+  void grant(ProcessId to, const Head& head) override {
+    count_served(to, MessageKind::lock_grant, control_payload.count);
+    answer(to, head);
+  }
+
+  void note_arrival(ProcessId, const Head& head, const std::byte* notices) override {
+    note_arrival_with(head, notices);
+  }
+  bool are_changes_home() override { return take_changes_home(); }
+  void release_team(std::uint32_t size, Head release) override { release_with_notices(size, release); }
+};
+constinit Scash scash;
+
+}  // namespace
+
+Protocol* scash_protocol() {
+  return &scash;
+}
+
+void send_diff(const Place& place, const std::byte* diff, const std::byte* twin_words, const EncodedDiff& encoded) {
+  // The home of a local page is the same memory.
+  if (place.owner == Owner::local) return;
+  const auto send = [&](const Head& head, const std::byte* payload)
+                        REQUIRES(application) { ask(place.home, head, payload); };
+  for_each_piece(diff, twin_words, encoded, send);
+}
+
+void drop_all_copies() {
+  node().pages.drop(Sync::acquire);
+  node().copies.drop();
+  std::erase_if(node().twinned, [](const Place& place) { return place.owner == Owner::remote; });
 }
 
 void downgrade_copy(PageId page, bool keeps_reading) {
@@ -832,7 +758,7 @@ void meet_others() {
   stop_at_next_touch();
 }
 
-void join_single_writer_mode(std::atomic<SingleWriterMode>& single_writer_mode, SingleWriterMode wanted) {
+void join_single_writer_mode(SingleWriterMode wanted) {
   const NodeGuard guard;
   const SingleWriterMode before = single_writer_mode;
   single_writer_mode = std::max(before, wanted);
@@ -848,42 +774,4 @@ void join_single_writer_mode(std::atomic<SingleWriterMode>& single_writer_mode, 
   pthread_cond_broadcast(&node().arrival);
 }
 
-void move_home(std::uintptr_t begin, std::uint64_t count, Zeros zero_pages) {
-  static constexpr std::byte zeros[page_bytes] = {};
-  for (std::uintptr_t at = begin; at < begin + count * page_bytes; at += page_bytes) {
-    const std::byte* view = view_of(at);
-    if (zero_pages == Zeros::are_there && std::memcmp(view, zeros, page_bytes) == 0) continue;
-    Place place;
-    if (!find_place(at, place) || place.owner != Owner::remote) continue;
-    ask(place.home, {.kind = WireKind::put_page, .bytes = page_bytes, .address = at}, view);
-  }
-}
-
 }  // namespace sdsm::dsm
-
-namespace sdsm::program {
-
-using namespace dsm;
-
-/// Pages shut when the protocol says so.
-void shut_after_use() {}
-std::uint64_t times_shut_by_touches() {
-  return 0;
-}
-
-void touch_for_kernel(const void* buffer, std::uint64_t bytes, KernelUse use) {
-  const auto begin = reinterpret_cast<std::uintptr_t>(buffer);
-  const Range* const range = find_range(begin);
-  if (range == nullptr || !application.is_taken()) return;
-  application.check();
-  // A buffer may be said to be larger than it is: what is behind it belongs to nobody, or at least stays as it is.
-  const std::uintptr_t end = bytes < range->end - begin ? begin + bytes : range->end;
-  Place place;
-  for (std::uintptr_t at = begin; at < end && find_place(at, place); at = page_down(at) + page_bytes) {
-    auto* const byte = reinterpret_cast<volatile unsigned char*>(at);
-    static_cast<void>(*byte);
-    if (use == KernelUse::writes) __atomic_fetch_or(byte, 0, __ATOMIC_RELAXED);
-  }
-}
-
-}  // namespace sdsm::program

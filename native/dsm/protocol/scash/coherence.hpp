@@ -1,80 +1,21 @@
-/// The protocol on this process's pages: faults, flushes, dropped copies. models/ decides; this file moves bytes and
-/// sets protections.
+/// SCASH on this process's pages: faults, flushes, dropped copies. Here is what single-writer mode needs of it.
 #pragma once
 
-#include <array>
-#include <atomic>
 #include <cstdint>
-#include <span>
 
 #include "models/page_sharing.hpp"
-#include "models/prefetch.hpp"
-#include "models/protocol/pages.hpp"
-#include "native/dsm/books/regions.hpp"
 #include "native/dsm/memory/node.hpp"
 #include "native/dsm/wire/diff.hpp"
-#include "native/dsm/wire/wire.hpp"
-#include "native/guest/runtime/program_image.hpp"
 
 namespace sdsm::dsm {
 
-/// Protects the shared memory except the process's own part (opened_pages.hpp), and begins to take faults.
-void start_coherence(const program::AddressRange& stack, const program::AddressRange& variables) REQUIRES(starting);
-
-/// Finds the page of `address` and its home. False if the address is not in shared memory, or not allocated there.
-bool find_place(std::uintptr_t address, Place& place) REQUIRES(application);
-
-void make_twin(const Place& place);
-
-/// A page, and those that come beside it (models/prefetch.hpp).
-struct Fetched {
-  std::array<Place, 1 + most_prefetch> places;
-  std::size_t count = 1;
-};
-/// The page, and those of the following ones for which `wants`, called with a page and its address, is true.
-template <typename Wants>
-Fetched with_following(const Place& place, Wants wants) REQUIRES(application, node().mutex) {
-  Fetched fetched{{place}};
-  const RegionInfo& info = region(index_of(place.id.region));
-  if (self.prefetch == 0 || !trace::has_prefetch(info.kind)) return fetched;
-  const auto home_now = [&](std::uint64_t index, ProcessId placed) {
-    application.check();
-    return home_after_moves({place.id.region, index}, placed);
-  };
-  for (const std::uint64_t index : following(homes_of(info), place.id.index, self.prefetch, processes(), home_now)) {
-    const PageId id{place.id.region, index};
-    const WholePage page = page_of(info, id);
-    if (page.parts == 0 || !wants(id, page.address)) continue;
-    fetched.places[fetched.count++] = {id, page.address, place.home, Owner::remote, page.parts};
-  }
-  return fetched;
-}
-/// Fetches them. Returns the reply.
-Head ask_for_pages(const Fetched& fetched, std::uint64_t wish, std::span<const HeldCopy> held = {})
-    REQUIRES(application);
-
-/// A lock that this process has just got, and how often it was granted before.
-struct Grant {
-  LockId lock{};
-  std::uint64_t number = 0;
-};
-/// Sends the diffs of this process's changed pages home, as the rule of `sync` says, and returns when they are applied.
-/// `granted`: the lock that this flush belongs to, for the log.
-void flush(Sync sync, const Grant* granted = nullptr) REQUIRES(application) EXCLUDES(node().mutex);
-/// Flushes these pages of a block that is being freed, as a later block there has to show the old content.
-void flush_pages(std::uintptr_t begin, std::uint64_t pages) REQUIRES(application) EXCLUDES(node().mutex);
 /// Sends a diff with its twin's words, and returns when it is applied.
 void send_diff(const Place& place, const std::byte* diff, const std::byte* twin_words, const EncodedDiff& encoded)
     REQUIRES(application);
-/// Drops copies as the rule of `sync` says. Precondition: everything is flushed. (JIAJIA drops the copies that write
-/// notices name: scopes.hpp.)
-void drop(Sync sync) REQUIRES(application) EXCLUDES(node().mutex);
-
 /// Notes that this thread has met others by an operation of its own (models/page_sharing.hpp).
 void meet_others() REQUIRES(application) EXCLUDES(node().mutex);
 /// This process's part of change_single_writer_mode() (downgrades.hpp).
-void join_single_writer_mode(std::atomic<SingleWriterMode>& single_writer_mode, SingleWriterMode wanted)
-    REQUIRES(application) EXCLUDES(node().mutex);
+void join_single_writer_mode(SingleWriterMode wanted) REQUIRES(application) EXCLUDES(node().mutex);
 /// The node's tables forget all copies. Precondition: all of its processes have shut them, and sent what they changed.
 void drop_all_copies() REQUIRES(node().mutex);
 /// Drops one copy, or the right to write it.
@@ -84,9 +25,5 @@ void downgrade_copy(PageId page, bool keeps_reading) REQUIRES(node().mutex);
 /// sends home what was changed in them, the second drops them, and returns whether there were any.
 void send_stacks_home() REQUIRES(application) EXCLUDES(node().mutex);
 bool refetch_stacks() REQUIRES(application) EXCLUDES(node().mutex);
-
-/// Sends `pages` pages from `begin` on to their homes. Zeros::are_there: pages of zeros need not go.
-enum class Zeros : bool { are_there, must_go };
-void move_home(std::uintptr_t begin, std::uint64_t pages, Zeros zero_pages) REQUIRES(application);
 
 }  // namespace sdsm::dsm

@@ -14,7 +14,8 @@
 #include "native/dsm/memory/region_books.hpp"
 #include "native/dsm/memory/stop_the_world.hpp"
 #include "native/dsm/memory/torn_words.hpp"
-#include "native/dsm/protocol/jiajia/process_copies.hpp"
+#include "native/dsm/protocol/incoming_diffs.hpp"
+#include "native/dsm/protocol/protocol.hpp"
 #include "native/dsm/protocol/scash/page_requests.hpp"
 #include "native/dsm/protocol/single_writer/downgrades.hpp"
 #include "native/dsm/protocol/single_writer/rights_requests.hpp"
@@ -28,116 +29,16 @@
 namespace sdsm::dsm {
 namespace {
 
-/// Pieces of a diff come one after another on one connection.
-struct Incoming {
-  std::uint32_t bytes = 0;
-  std::uint32_t twin_bytes = 0;
-  std::vector<std::byte> diff;  ///< as long as the longest so far
-  std::vector<std::byte> twin_words;
-};
-/// Incoming diffs by process, then late ones by process.
-constinit std::vector<Incoming> incoming GUARDED_BY(handling);
-
-Incoming& incoming_of(ProcessId from, const Head& head) REQUIRES(handling) {
-  if (incoming.empty()) incoming.resize(std::size_t{2} * processes());
-  return incoming[index_of(from) + (head.kind == WireKind::late_diff ? processes() : 0)];
-}
-
-/// The `bytes` at `address`, which lie on one page.
-std::byte* asked_view_of(ProcessId from, std::uint64_t address, std::size_t bytes = page_bytes) {
-  const Range* range = find_range(address);
-  if (range == nullptr || slot_of(address + bytes - 1) != slot_of(address) || bytes > range->end - address) {
-    end_run({"process ", Decimal(index_of(from)), " asks for a page that does not exist"});
-  }
-  return range->view_of(address);
-}
-
 /// Content of a page in a page_reply.
 const std::byte* content_of(ProcessId from, std::uint64_t address, std::byte* room) {
   asked_view_of(from, address);
   return slot_content(address, room);
 }
 
-/// Bytes from a page's address to the end of its slot, as far as the node has memory there.
-std::size_t bytes_behind(std::uint64_t address) {
-  return std::min(slot_of(address) + shared_page_bytes(), find_range(address)->end) - address;
-}
-
-/// Returns false if the diff contradicts itself.
-bool store_in_page(const Incoming& diff, std::uint64_t address, std::byte* page, std::optional<std::size_t>& torn)
-    REQUIRES(handling) {
-  const auto store_in = [&](std::byte* memory, std::optional<std::size_t>* found) {
-    return apply_diff(diff.diff.data(), diff.bytes, diff.twin_words.data(), diff.twin_bytes, memory, found,
-                      bytes_behind(address) / diff_word.count);
-  };
-  if (!plays_jiajia()) return store_in(page, &torn);
-  const Held nobody_compares(own_twins);
-  std::byte* const twin = own_twin_of(address);
-  return store_in(page, &torn) && (twin == nullptr || store_in(twin, nullptr));
-}
-
-/// While it lives, the page is nobody else's where that is needed.
-std::optional<StopTheWorld> stop_the_world_at(std::uint64_t address, bool is_at_once) {
-  if (stops_the_world(single_writer_mode_here(), is_own_memory(address), is_at_once))
-    return std::optional<StopTheWorld>(std::in_place);
-  return std::nullopt;
-}
-
-void store(ProcessId from, const Incoming& diff) REQUIRES(handling) {
-  const std::uint64_t address = address_of_diff(diff.diff.data());
-  std::optional<std::size_t> torn;
-  bool is_right = false;
-  {
-    const auto stopped = stop_the_world_at(address, changes_at_once(diff.diff.data(), diff.bytes));
-    is_right = store_in_page(diff, address, asked_view_of(from, address), torn);
-  }
-  if (!is_right) end_run({"process ", Decimal(index_of(from)), " sent a diff that contradicts itself"});
-  if (torn) report_torn_word(address + *torn);
-}
-
 void apply(ProcessId from, WireKind kind, const Incoming& diff) REQUIRES(handling) {
-  store(from, diff);
+  store(from, diff, nullptr);
   if (kind == WireKind::diff) return answer(from, {.kind = WireKind::done});
   notify(from, {.kind = WireKind::late_done});
-}
-
-/// A part of a diff is here, in two pieces behind each other at `pieces`: so long, of so long a diff, and as many of
-/// the message's bytes are left. Precondition: the diff's parts so far are there.
-void take_part(ProcessId from, Incoming& diff, const PartOfDiff& sizes, const std::byte* pieces, std::size_t left)
-    REQUIRES(handling) {
-  if (std::size_t{sizes.bytes} + sizes.twin_piece > left || sizes.diff_bytes > most_diff_bytes(shared_page_bytes()) ||
-      sizes.twin_bytes > shared_page_bytes() || sizes.bytes > sizes.diff_bytes - diff.bytes ||
-      sizes.twin_piece > sizes.twin_bytes - diff.twin_bytes) {
-    end_run({"process ", Decimal(index_of(from)), " sent a diff whose pieces do not fit"});
-  }
-  if (diff.diff.size() < sizes.diff_bytes) diff.diff.resize(sizes.diff_bytes);
-  if (diff.twin_words.size() < sizes.twin_bytes) diff.twin_words.resize(sizes.twin_bytes);
-  std::memcpy(diff.diff.data() + diff.bytes, pieces, sizes.bytes);
-  std::memcpy(diff.twin_words.data() + diff.twin_bytes, pieces + sizes.bytes, sizes.twin_piece);
-  diff.bytes += sizes.bytes;
-  diff.twin_bytes += sizes.twin_piece;
-}
-
-/// One of JIAJIA's messages.
-void receive_diffs(ProcessId from, const Head& head, const std::byte* payload) REQUIRES(handling) {
-  Incoming& diff = incoming_of(from, head);
-  for (std::size_t at = 0; at < head.bytes;) {
-    PartOfDiff sizes;
-    if (head.bytes - at >= sizeof sizes) std::memcpy(&sizes, payload + at, sizeof sizes);
-    at += sizeof sizes;
-    if (sizes.bytes == 0 || sizes.diff_bytes < diff.bytes || sizes.twin_bytes < diff.twin_bytes) {
-      end_run({"process ", Decimal(index_of(from)), " sent a message of changes that is cut off"});
-    }
-    take_part(from, diff, sizes, payload + at, head.bytes - at);
-    at += std::size_t{sizes.bytes} + sizes.twin_piece;
-    if (diff.bytes < sizes.diff_bytes) continue;
-    store(from, diff);
-    diff.bytes = diff.twin_bytes = 0;
-  }
-  for (auto answers = head.address; answers > 0; --answers) {
-    count_served(from, jiajia::MessageKind::DIFFGRANT, jiajia::header);
-  }
-  answer(from, {.kind = WireKind::diff_grant});
 }
 
 /// For other processes.
@@ -163,18 +64,12 @@ bool is_other_page_changed(std::uint64_t page, std::uint64_t slot) REQUIRES(hand
   return other.parts == 0 || is_changed_by_others(other.address);
 }
 
-/// `bytes`: of pages.
-void count_reply(ProcessId to, std::uint32_t bytes) REQUIRES(handling) {
-  if (!plays_jiajia()) return count_served(to, bytes);
-  count_served(to, jiajia::MessageKind::GETPGRANT, jiajia::header + jiajia::page_reply_data + Bytes{bytes});
-}
-
 }  // namespace
 
 void send_page(ProcessId from, const Head& head, bool is_changed, const std::vector<HeldCopy>& held) {
   static std::byte* const room = reserve_array<std::byte>(shared_page_bytes());
   const auto bytes = static_cast<std::uint32_t>(shared_page_bytes());
-  count_reply(from, bytes);
+  the_protocol().count_page_reply(from, bytes);
   const Head reply{.kind = WireKind::page_reply, .bytes = bytes, .address = operations, .value = is_changed ? 1U : 0U};
   if (!serves_behind_stacks(single_writer_mode_here(), is_own_memory(head.address)))
     return answer(from, reply, content_of(from, head.address, room));
@@ -214,7 +109,7 @@ void send_pages(ProcessId from, const Head& head, const std::byte* names) {
       reply.value |= std::uint64_t{1} << i;
     }
   }
-  count_reply(from, reply.bytes);
+  the_protocol().count_page_reply(from, reply.bytes);
   answer(from, reply, pages);
 }
 
@@ -224,7 +119,6 @@ void receive_page(ProcessId from, const Head& head, const std::byte* page) {
 }
 
 void receive_diff(ProcessId from, const Head& head, const std::byte* payload) {
-  if (plays_jiajia()) return receive_diffs(from, head, payload);
   Incoming& diff = incoming_of(from, head);
   const auto before = static_cast<std::uint32_t>(head.address);
   if (before == 0) diff.bytes = diff.twin_bytes = 0;

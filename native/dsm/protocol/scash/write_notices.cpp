@@ -1,15 +1,18 @@
 #include "native/dsm/protocol/scash/write_notices.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "models/scash/courses.hpp"
-#include "native/dsm/protocol/scash/coherence.hpp"
-#include "native/dsm/protocol/single_writer/downgrades.hpp"
+#include "native/dsm/memory/single_writer_mode.hpp"
+#include "native/dsm/requests/answering.hpp"
 #include "native/dsm/requests/asking.hpp"
+#include "native/dsm/wire/counting.hpp"
+#include "native/guest/runtime/ending.hpp"
 
 namespace sdsm::dsm {
 namespace {
@@ -45,6 +48,21 @@ std::vector<NoticeRun> own_notices() REQUIRES(application) EXCLUDES(node().mutex
 
 std::uint32_t wire_bytes_of(std::size_t notices) {
   return static_cast<std::uint32_t>(notices * sizeof(NoticeRun));
+}
+
+/// The barrier's master.
+struct MasterOfNotices {
+  std::vector<NoticeRun> gathered;  ///< of the epoch
+  std::vector<NoticeRun> ended;     ///< of the one before
+  std::uint32_t epochs = 0;         ///< that have ended
+  bool has_flushed = false;         ///< all members' changes are home when the last one has come
+  bool ends_epoch = false;          ///< and their notices are here
+};
+MasterOfNotices master GUARDED_BY(handling);
+
+/// As many of the ended epoch's notices from number `first` on as go into a message.
+std::uint32_t bytes_from(std::size_t first) REQUIRES(handling) {
+  return wire_bytes_of(std::min(most_notices, master.ended.size() - first));
 }
 
 /// Pages of this process's recent operations, so that many on one page give one notice.
@@ -106,6 +124,42 @@ bool end_epoch() {
   node().pages.end_interval(single_writer_mode_here());
   notices.publish();
   return true;
+}
+
+void gather_notices(const Head& head, const std::byte* notices) {
+  const std::size_t before = master.gathered.size();
+  master.gathered.resize(before + head.bytes / sizeof(NoticeRun));
+  for (std::size_t i = before; i < master.gathered.size(); ++i)
+    std::memcpy(&master.gathered[i], notices + (i - before) * sizeof(NoticeRun), sizeof(NoticeRun));
+}
+
+void note_arrival_with(const Head& head, const std::byte* notices) {
+  gather_notices(head, notices);
+  master.has_flushed |= head.value != 0;
+  master.ends_epoch |= head.value == notices_are_here;
+}
+
+void tell_more_notices(ProcessId from, const Head& head) {
+  if (head.value >= master.ended.size()) {
+    program::end_run({"process ", program::Decimal(index_of(from)), " asks for notices that nobody sent"});
+  }
+  answer(from, {.kind = WireKind::done, .bytes = bytes_from(head.value)}, master.ended.data() + head.value);
+}
+
+bool take_changes_home() {
+  return std::exchange(master.has_flushed, false);
+}
+
+void release_with_notices(std::uint32_t size, Head release) {
+  if (std::exchange(master.ends_epoch, false)) {
+    master.ended = std::exchange(master.gathered, {});
+    release.bytes = bytes_from(0);
+    release.address = master.epochs++;
+    release.value = master.ended.size();
+  }
+  for (std::uint32_t i = 0; i < size; ++i)
+    count_served(ProcessId{i}, MessageKind::barrier_release, control_payload.count);
+  for (std::uint32_t i = size; i-- > 0;) answer(ProcessId{i}, release, master.ended.data());
 }
 
 }  // namespace sdsm::dsm

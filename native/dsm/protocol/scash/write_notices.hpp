@@ -21,4 +21,15 @@ Head exchange_notices(Head arrival) REQUIRES(application) EXCLUDES(node().mutex)
 /// peer has done so.
 bool end_epoch() REQUIRES(application, node().mutex);
 
+// The barrier's master keeps notices. All members of the team receive them at its barrier.
+
+void gather_notices(const Head& head, const std::byte* notices) REQUIRES(handling);
+/// A member of the team has come, with notices.
+void note_arrival_with(const Head& head, const std::byte* notices) REQUIRES(handling);
+void tell_more_notices(ProcessId from, const Head& head) REQUIRES(handling);
+/// Whether all that the members changed is home. False the second time.
+bool take_changes_home() REQUIRES(handling);
+/// Answers threads 0 to size - 1.
+void release_with_notices(std::uint32_t size, Head release) REQUIRES(handling);
+
 }  // namespace sdsm::dsm

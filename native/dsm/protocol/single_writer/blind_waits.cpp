@@ -1,4 +1,5 @@
 #include "native/dsm/protocol/single_writer/blind_waits.hpp"
+#include "native/dsm/protocol/pages.hpp"
 
 #include <algorithm>
 #include <array>
@@ -61,7 +62,7 @@ std::uint64_t events_now() REQUIRES(application) {
 
 bool is_alone() REQUIRES(application) {
   if (turning.events != events_now()) turning = {.events = events_now()};
-  return !plays_jiajia() && !is_single_writer_mode_due();
+  return traits().sees_plain_stores && !is_single_writer_mode_due();
 }
 
 std::optional<Poll> poll_of(const greg_t* registers) {

@@ -61,7 +61,6 @@ struct Kept {
 };
 constinit Kept kept GUARDED_BY(node().mutex);
 
-constinit std::atomic<SingleWriterMode> single_writer_mode = SingleWriterMode::off;
 /// The mode of all processes.
 constinit SingleWriterMode common_mode GUARDED_BY(application) = SingleWriterMode::off;
 constinit bool are_peers_here GUARDED_BY(application) = false;
@@ -268,10 +267,6 @@ void shut_for_single_writer_mode() {
   shut_all_pages();
 }
 
-SingleWriterMode single_writer_mode_here() {
-  return single_writer_mode.load(std::memory_order_acquire);
-}
-
 SingleWriterMode common_single_writer_mode() {
   return common_mode;
 }
@@ -284,7 +279,7 @@ void note_peers(bool has_peers) {
 void come_to_wait() {
   is_wait_due = !are_peers_here;
   if (is_wait_due) return;
-  if (plays_jiajia()) {
+  if (!traits().sees_plain_stores) {
     program::end_run(
         {"the program waits in a loop for another thread's plain store, which JIAJIA hands on at locks and barriers "
          "alone (omp atomic read is a plain load). Wait by a lock, a barrier, or an atomic operation that also writes "
@@ -295,15 +290,15 @@ void come_to_wait() {
 }
 
 bool is_single_writer_mode_due() {
-  return !plays_jiajia() && sdsm::is_single_writer_mode_due(common_mode, are_peers_here, self.layout.nodes);
+  return traits().sees_plain_stores && sdsm::is_single_writer_mode_due(common_mode, are_peers_here, self.layout.nodes);
 }
 
 void change_single_writer_mode(SingleWriterEvent event) {
-  if (plays_jiajia()) return;
+  if (!traits().sees_plain_stores) return;
   const SingleWriterMode wanted = after(event, common_mode);
   // The processes of one node have all memory in common.
   if (wanted == common_mode || !are_peers_here || self.layout.nodes == 1) return;
-  join_single_writer_mode(single_writer_mode, wanted);
+  join_single_writer_mode(wanted);
   const Head enters{.kind = WireKind::single_writer_mode, .value = static_cast<std::uint64_t>(wanted)};
   for (std::uint32_t i = 0; i < processes(); ++i) {
     if (ProcessId{i} != self.process) ask(ProcessId{i}, enters);

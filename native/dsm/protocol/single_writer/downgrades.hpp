@@ -7,19 +7,11 @@
 #include <vector>
 
 #include "native/dsm/memory/node.hpp"
+#include "native/dsm/memory/single_writer_mode.hpp"
 #include "native/dsm/wire/wire.hpp"
 
 namespace sdsm::dsm {
 
-/// The mode of this process; any thread may ask. In single-writer mode faults ask for the right to their pages.
-SingleWriterMode single_writer_mode_here();
-inline bool is_in_single_writer_mode() {
-  return single_writer_mode_here() != SingleWriterMode::off;
-}
-/// Whether this process is in single-writer mode, but leaves it at the next barrier, as no thread has waited.
-inline bool ends_single_writer_mode_at_barrier() {
-  return single_writer_mode_here() == SingleWriterMode::until_barrier;
-}
 /// The mode of all processes, as far as this one knows.
 SingleWriterMode common_single_writer_mode() REQUIRES(application);
 inline bool are_all_in_single_writer_mode() REQUIRES(application) {

@@ -1,4 +1,5 @@
 #include "native/dsm/protocol/single_writer/flags.hpp"
+#include "native/dsm/protocol/pages.hpp"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -100,7 +101,7 @@ void tell_of_wait(FoundBy found) REQUIRES(application) {
 }
 
 void end_wait(FoundBy found) REQUIRES(application) {
-  if (plays_jiajia()) return tell_of_wait(found);
+  if (!traits().sees_plain_stores) return tell_of_wait(found);
   samples.events = ~std::uint64_t{0};
   const bool was_in_it = are_all_in_single_writer_mode();
   change_single_writer_mode(SingleWriterEvent::wait);
@@ -227,7 +228,7 @@ void rest_until_change(std::uint64_t signals) REQUIRES(application) {
 /// poll now and then for what came long ago.
 program::Pauses pauses_of(const dl_phdr_info& object) {
   program::Pauses pauses;
-  if (plays_jiajia()) return pauses;
+  if (!traits().sees_plain_stores) return pauses;
   for (const char* name :
        {"sched_yield", "thrd_yield", "usleep", "sleep", "nanosleep", "clock_nanosleep", "thrd_sleep"}) {
     const auto function = reinterpret_cast<std::uintptr_t>(dlsym(RTLD_DEFAULT, name));

@@ -10,7 +10,7 @@
 
 #include "commands/errors.hpp"
 #include "commands/standard_streams.hpp"
-#include "native/dsm/wire/wire.hpp"
+#include "native/dsm/wire/modelled_messages.hpp"
 #include "native/launch/run/logs/control_channel.hpp"
 
 namespace sdsm::run_command {
@@ -95,7 +95,8 @@ class Merge {
       }
       for (std::size_t i = 0; i < std::min(both.sent.size(), both.arrived.size()); ++i) {
         const Time sent = time_of(both.sent[i].begin_ns), arrived = time_of(both.arrived[i].begin_ns);
-        timeline_.message({ProcessId{from}, ProcessId{to}, kind_of(static_cast<dsm::WireKind>(what)),
+        timeline_.message({ProcessId{from}, ProcessId{to},
+                           dsm::messages_of(protocol_).kind_of(static_cast<dsm::WireKind>(what)),
                            Bytes{static_cast<std::int64_t>(both.sent[i].value)}, sent, std::max(sent, arrived)});
       }
     }
@@ -115,16 +116,6 @@ class Merge {
             .end_ns = end_ns,
             .what = static_cast<std::uint16_t>(Spent::idle),
             .kind = TimedKind::state};
-  }
-
-  std::optional<std::size_t> kind_of(dsm::WireKind kind) const {
-    if (protocol_ == ProtocolKind::jiajia) {
-      const auto message = dsm::jiajia_message(kind);
-      return message ? std::optional(static_cast<std::size_t>(*message)) : std::nullopt;
-    }
-    if (kind == dsm::WireKind::flag_post) kind = dsm::WireKind::lock_release;
-    if (kind == dsm::WireKind::flag_wait) kind = dsm::WireKind::lock_request;
-    return kind <= dsm::WireKind::lock_release ? std::optional(static_cast<std::size_t>(kind)) : std::nullopt;
   }
 
   /// The innermost open state lasts until then.

@@ -4,7 +4,9 @@
 #include "native/dsm/books/heap_books.hpp"
 #include "native/dsm/books/regions.hpp"
 #include "native/dsm/memory/memory.hpp"
-#include "native/dsm/protocol/scash/coherence.hpp"
+#include "native/dsm/memory/opened_pages.hpp"
+#include "native/dsm/protocol/pages.hpp"
+#include "native/dsm/protocol/protocol.hpp"
 #include "native/dsm/requests/asking.hpp"
 #include "native/guest/memory/shared_memory.hpp"
 #include "native/guest/runtime/ending.hpp"
@@ -63,8 +65,10 @@ void free(void* block) {
   application.check();
   if (is_initial()) {
     // The pages' name goes with the block, and with it their place in the next flush.
-    if (heap::is_large(block) && !is_in_parallel_region()) {
-      flush_pages(reinterpret_cast<std::uintptr_t>(block), heap::room(block) / page_bytes);
+    if (heap::is_large(block) && !is_in_parallel_region() && are_pages_protected()) {
+      const auto begin = reinterpret_cast<std::uintptr_t>(block);
+      const NodeGuard guard;
+      the_protocol().flush_pages({begin, begin + page_down(heap::room(block))});
     }
     return free_for(self.process, block);
   }

@@ -1,0 +1,152 @@
+/// JIAJIA behind the door (native/dsm/protocol/protocol.hpp).
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <optional>
+
+#include "models/jiajia/courses.hpp"
+#include "models/locks.hpp"
+#include "models/prefetch.hpp"
+#include "native/dsm/memory/opened_pages.hpp"
+#include "native/dsm/protocol/incoming_diffs.hpp"
+#include "native/dsm/protocol/jiajia/notice_requests.hpp"
+#include "native/dsm/protocol/jiajia/process_copies.hpp"
+#include "native/dsm/protocol/jiajia/scopes.hpp"
+#include "native/dsm/protocol/protocol.hpp"
+#include "native/dsm/wire/counting.hpp"
+#include "native/guest/runtime/ending.hpp"
+
+namespace sdsm::dsm {
+namespace {
+
+constexpr auto barrier_actions = [] {
+  std::array<protocol::Action, jiajia::courses::barrier.size()> actions{};
+  std::ranges::transform(jiajia::courses::barrier, actions.begin(), &jiajia::courses::Step::action);
+  return actions;
+}();
+
+/// JIAJIA's own locks have one holder; whatever else hands memory on counts like a flag.
+jiajia::SyncObject object_of(const SyncPoint& point) {
+  if (point.flag) return {jiajia::SyncObject::Kind::flag, *point.flag};
+  return jiajia::object_of(point.lock);
+}
+
+const TwinsAtHome twins_at_home{own_twins, own_twin_of};
+
+void receive_diffs(ProcessId from, const Head& head, const std::byte* payload) REQUIRES(handling) {
+  Incoming& diff = incoming_of(from, head);
+  for (std::size_t at = 0; at < head.bytes;) {
+    PartOfDiff sizes;
+    if (head.bytes - at >= sizeof sizes) std::memcpy(&sizes, payload + at, sizeof sizes);
+    at += sizeof sizes;
+    if (sizes.bytes == 0 || sizes.diff_bytes < diff.bytes || sizes.twin_bytes < diff.twin_bytes) {
+      end_run({"process ", Decimal(index_of(from)), " sent a message of changes that is cut off"});
+    }
+    take_part(from, diff, sizes, payload + at, head.bytes - at);
+    at += std::size_t{sizes.bytes} + sizes.twin_piece;
+    if (diff.bytes < sizes.diff_bytes) continue;
+    store(from, diff, &twins_at_home);
+    diff.bytes = diff.twin_bytes = 0;
+  }
+  for (auto answers = head.address; answers > 0; --answers) {
+    count_served(from, jiajia::MessageKind::DIFFGRANT, jiajia::header);
+  }
+  answer(from, {.kind = WireKind::diff_grant});
+}
+
+class Jiajia final : public Protocol {
+ public:
+  void start() override { start_copies(); }
+
+  std::optional<std::size_t> take_fault(const Place& place, std::uintptr_t, Access access, const At&) override {
+    const auto kind = take_copy_fault(place, access);
+    return kind ? std::optional(static_cast<std::size_t>(*kind)) : std::nullopt;
+  }
+
+  void count_page_request(ProcessId home, std::uint64_t further) override {
+    count_message(home, jiajia::MessageKind::GETP,
+                  jiajia::header + jiajia::page_request_data + bytes_of_names(further));
+  }
+
+  void flush(Sync sync) override { change_interval(sync); }
+  void flush_pages(const AddressRange& pages) override { send_copies_home(pages); }
+  /// The next interval begins with the flush, so that what handlers store meanwhile belongs to it; and write notices
+  /// say which copies to drop.
+  void begin_interval(Sync) override {}
+
+  Head ask_at(const SyncPoint& point, ProcessId manager, Head question, const void* payload, Wait wait,
+              std::uint64_t until_ns) override {
+    Scoped scoped{object_of(point)};
+    if (point.flag) need_openmp_scope("flags, or a barrier, condition, semaphore or shared lock of the C library");
+    // A thread at a library's barrier hands on as well.
+    if (question.kind == WireKind::object_meet) scoped = handed_at(scoped.object);
+    handed_with_question_ = scoped.handed.size();
+    return ask_in_scope(manager, question, scoped, payload, wait, until_ns);
+  }
+
+  void take_grant(const SyncPoint& point, ProcessId manager, const Head&, bool) override {
+    count_message(manager, jiajia::MessageKind::ACQ, jiajia::header + jiajia::lock_request(handed_with_question_));
+    apply_notices(object_of(point));
+    if (!point.flag) own_copies().enter_scope(point.lock);
+  }
+
+  Head hand_on(const SyncPoint& point, ProcessId manager, Head message, bool is_answered) override {
+    if (point.flag) need_openmp_scope("a flag, or a condition or semaphore of the C library");
+    if (!point.flag && !point.is_held) {
+      program::end_run(
+          {"a thread gives back a lock that another one has taken: under JIAJIA a lock's scope is its "
+           "holder's. Give --protocol scash"});
+    }
+    const Scoped scoped = point.flag ? handed_at(object_of(point)) : handed_by(point.lock);
+    Head answer;
+    if (is_answered) {
+      answer = ask_in_scope(manager, message, scoped);
+    } else {
+      tell_in_scope(manager, message, scoped);
+    }
+    count_sync_messages(manager, jiajia::MessageKind::REL, scoped.object, scoped.handed.size());
+    return answer;
+  }
+
+  std::span<const protocol::Action> barrier_course() const override { return barrier_actions; }
+
+  Release arrive(Head arrival, bool, Wait wait) override {
+    return {ask_in_scope(barrier_master, arrival, handed_at_barrier(), nullptr, wait)};
+  }
+  void note_release() override { dsm::count_arrival(); }
+  void apply_release() override { apply_barrier_notices(); }
+
+  void need_openmp_scope(const char* what) const override {
+    if (self.jiajia.scope == jiajia::Scope::openmp) return;
+    program::end_run({"the program has ", what, ", which JIAJIA's own scopes do not know. Leave out --scope lock"});
+  }
+
+  const std::byte* take_front(ProcessId from, Head& head, const std::byte* payload) override {
+    return take_notices(from, head, payload);
+  }
+  void gather_notices(ProcessId from, const Head& head, const std::byte* notices) override {
+    gather_scope_notices(from, head, notices);
+  }
+  void tell_more_notices(ProcessId from, const Head& head) override { tell_more_of_scope(from, head); }
+  void receive_diff(ProcessId from, const Head& head, const std::byte* payload) override {
+    receive_diffs(from, head, payload);
+  }
+  void count_page_reply(ProcessId to, std::uint32_t page_bytes) override {
+    count_served(to, jiajia::MessageKind::GETPGRANT, jiajia::header + jiajia::page_reply_data + Bytes{page_bytes});
+  }
+  void grant(ProcessId to, const Head& head) override { answer_grant(to, head); }
+  bool are_changes_home() override { return true; }
+  void release_team(std::uint32_t size, Head release) override { answer_team(size, release); }
+
+ private:
+  std::size_t handed_with_question_ = 0;
+};
+constinit Jiajia jiajia_of_run;
+
+}  // namespace
+
+Protocol* jiajia_protocol() {
+  return &jiajia_of_run;
+}
+
+}  // namespace sdsm::dsm

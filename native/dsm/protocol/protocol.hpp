@@ -1,0 +1,121 @@
+/// The door to a protocol: what it does with this process's pages, at synchronisations, and for other processes. A run
+/// has one protocol. models/ decides about pages; what stands behind the door moves bytes and sets protections.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "models/locks.hpp"
+#include "models/protocol/course.hpp"
+#include "models/protocol/pages.hpp"
+#include "native/dsm/memory/node.hpp"
+#include "native/dsm/requests/asking.hpp"
+#include "native/dsm/wire/identity.hpp"
+#include "native/dsm/wire/wire.hpp"
+
+namespace sdsm::dsm {
+
+/// A thread's place in the program. A loop comes to an instruction again, but mostly with other registers.
+struct At {
+  std::uintptr_t instruction = 0;
+  std::uint64_t registers = 0;  ///< a hash of the general ones
+
+  bool operator==(const At&) const = default;
+};
+
+/// What threads hand memory on by: a lock, which one of them holds, or else a flag (models/locks.hpp).
+struct SyncPoint {
+  LockId lock = ordered_lock;         ///< or the lock that doacross flags count as
+  std::optional<std::uint64_t> flag = {};  ///< none: `lock` itself
+  bool is_held = true;                ///< by this process: of a lock that it gives back
+};
+
+/// The master's answer at a team's barrier.
+struct Release {
+  Head head;
+  bool tells_clock = true;  ///< it has the initial thread's readings of the clock
+};
+
+class Protocol {
+ public:
+  constexpr Protocol() = default;
+  Protocol& operator=(Protocol&&) = delete;
+
+  // On the application thread: pages.
+
+  virtual void start() REQUIRES(starting) = 0;
+  /// Serves a fault at `address`, and opens the page. Returns the kind of fault (models/protocol/kinds.hpp); none where
+  /// the protocol allows the access, and the page was only to be opened again.
+  virtual std::optional<std::size_t> take_fault(const Place& place, std::uintptr_t address, Access access, const At& at)
+      REQUIRES(application) EXCLUDES(node().mutex) = 0;
+  /// Counts a request for a page and `further` ones.
+  virtual void count_page_request(ProcessId home, std::uint64_t further) REQUIRES(application) = 0;
+  /// Sends what this process changed home, as the rule of `sync` says, and returns when it is there. Nothing before
+  /// pages are protected.
+  virtual void flush(Sync sync) REQUIRES(application) EXCLUDES(node().mutex) = 0;
+  /// Flushes pages of a block that is being freed, as a later block there has to show the old content.
+  virtual void flush_pages(const AddressRange& pages) REQUIRES(application, node().mutex) = 0;
+  /// Begins an interval: drops copies as the rule of `sync` says. Precondition: everything is flushed.
+  virtual void begin_interval(Sync sync) REQUIRES(application) EXCLUDES(node().mutex) = 0;
+
+  // On the application thread: synchronisation.
+
+  /// Asks the point's manager for a grant, or for something that makes others go on.
+  virtual Head ask_at(const SyncPoint& point, ProcessId manager, Head question, const void* payload = nullptr,
+                      Wait wait = Wait::alone, std::uint64_t until_ns = no_end) REQUIRES(application) = 0;
+  /// Counts that question, and does what the grant asks for: own changes go home, others' become visible. `is_alone`:
+  /// no other thread can have changed anything.
+  virtual void take_grant(const SyncPoint& point, ProcessId manager, const Head& grant, bool is_alone)
+      REQUIRES(application) EXCLUDES(node().mutex) = 0;
+  /// Hands memory on: sends the point's manager a message, and counts it. Waits for the answer if `is_answered`.
+  virtual Head hand_on(const SyncPoint& point, ProcessId manager, Head message, bool is_answered)
+      REQUIRES(application) = 0;
+
+  /// The steps of a team's barrier. A gang's has them too (Traits::has_gang_barriers).
+  virtual std::span<const protocol::Action> barrier_course() const = 0;
+  /// Comes to the team's barrier, and waits for its release. `has_flushed`: what this process wrote is home.
+  virtual Release arrive(Head arrival, bool has_flushed, Wait wait) REQUIRES(application) = 0;
+  /// Notes a release that does not end the program.
+  virtual void note_release() REQUIRES(application) {}
+  /// Counts the message of one `ask` of the course.
+  virtual void count_arrival(ProcessId /*master*/) REQUIRES(application) {}
+  /// Step `apply` of the course.
+  virtual void apply_release() REQUIRES(application) EXCLUDES(node().mutex) {}
+  /// Ends the run if the protocol's options leave no way to hand memory on by `what`.
+  virtual void need_openmp_scope(const char* /*what*/) const {}
+
+  // For other processes.
+
+  /// Takes from a question's front what this protocol adds to all. Returns the rest, of head.bytes bytes.
+  virtual const std::byte* take_front(ProcessId /*from*/, Head& /*head*/, const std::byte* payload) REQUIRES(handling) {
+    return payload;
+  }
+  /// Notices that were too many for a question or an answer.
+  virtual void gather_notices(ProcessId from, const Head& head, const std::byte* notices) REQUIRES(handling) = 0;
+  virtual void tell_more_notices(ProcessId from, const Head& head) REQUIRES(handling) = 0;
+  virtual void receive_diff(ProcessId from, const Head& head, const std::byte* payload) REQUIRES(handling) = 0;
+  virtual void count_page_reply(ProcessId to, std::uint32_t page_bytes) REQUIRES(handling) = 0;
+  /// Sends a lock_grant.
+  virtual void grant(ProcessId to, const Head& head) REQUIRES(handling) = 0;
+  /// The barrier's master: a member of the team has come.
+  virtual void note_arrival(ProcessId /*from*/, const Head& /*head*/, const std::byte* /*notices*/) REQUIRES(handling) {}
+  /// The barrier's master: whether all that the members changed is home, now that they are here.
+  virtual bool are_changes_home() REQUIRES(handling) = 0;
+  /// Answers threads 0 to size - 1, which have come. This process goes on last: by then all is counted that it may read.
+  virtual void release_team(std::uint32_t size, Head release) REQUIRES(handling) = 0;
+
+ protected:
+  ~Protocol() = default;  // never destroyed: it serves until the process ends
+};
+
+/// The run's protocol.
+inline constinit Protocol* chosen_at_start GUARDED_BY(starting) = nullptr;
+inline Protocol& the_protocol() NO_THREAD_SAFETY_ANALYSIS {
+  return *chosen_at_start;
+}
+/// Sets it.
+void choose_protocol(ProtocolKind kind) REQUIRES(starting);
+
+}  // namespace sdsm::dsm
