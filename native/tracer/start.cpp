@@ -282,7 +282,7 @@ void become_untraced_child() {
   gomp::this_thread().variables.thread_limit = 1;
   stop_tracking();
   stop_watching();
-  close(options.stream);
+  ::close(options.stream);
   go_on_untraced();
 }
 

@@ -17,7 +17,7 @@ namespace {
 
 std::atomic<bool> has_short_stores = false;
 
-int find_short_stores(dl_phdr_info* object, std::size_t /*size*/, void* /*unused*/) {
+int find_short_stores_in(dl_phdr_info* object, std::size_t /*size*/, void* /*unused*/) {
   if (!program::is_of_program(*object)) return 0;
   program::for_each_function(
       *object,
@@ -34,7 +34,7 @@ int find_short_stores(dl_phdr_info* object, std::size_t /*size*/, void* /*unused
 }  // namespace
 
 void find_short_stores() {
-  if (self.atomics == Atomics::lock) dl_iterate_phdr(find_short_stores, nullptr);
+  if (self.atomics == Atomics::lock) dl_iterate_phdr(find_short_stores_in, nullptr);
 }
 
 void report_torn_word(std::uint64_t address) {

@@ -79,7 +79,7 @@ Head obey(const Head& head, WaitsFor awaited, const Begun& since) REQUIRES(appli
 }
 
 /// The threads that meet at a barrier: the team, or a gang.
-struct Meeting {
+struct Members {
   ProcessId master = barrier_master;
   std::uint64_t key = 0;
   std::uint32_t size = 0;
@@ -88,14 +88,14 @@ struct Meeting {
 };
 
 /// Waits for the others. Returns what the master says. `has_flushed`: what this process wrote is home; notices are due.
-Head synchronise(const Meeting& meeting, Wait wait = Wait::alone, bool has_flushed = false,
+Head synchronise(const Members& members, Wait wait = Wait::alone, bool has_flushed = false,
                  WaitsFor awaited = WaitsFor::team) REQUIRES(application) {
   const Begun since = begin();
   Head arrival{
-      .kind = WireKind::barrier_arrive, .generation = generation(), .address = meeting.key, .value = meeting.size};
-  const bool is_of_team = meeting.key == 0;
+      .kind = WireKind::barrier_arrive, .generation = generation(), .address = members.key, .value = members.size};
+  const bool is_of_team = members.key == 0;
   const Release release = is_of_team ? the_protocol().arrive(arrival, has_flushed, wait)
-                                     : Release{ask(meeting.master, arrival, nullptr, nullptr, wait)};
+                                     : Release{ask(members.master, arrival, nullptr, nullptr, wait)};
   const Head head = obey(release.head, awaited, since);
   if (is_of_team && release.tells_clock) clock_at_barrier = ClockCalls::received(head.value, head.address);
   the_protocol().note_release();
@@ -106,7 +106,7 @@ ProcessId process_of(const gomp::Gang& gang, std::uint32_t member) {
   return ProcessId{gang.thread_of(member)};
 }
 
-Meeting meeting_of(const gomp::Gang& gang) {
+Members members_of(const gomp::Gang& gang) {
   std::uint32_t members_here = 0;
   ProcessId first_here{};
   for (std::uint32_t i = 0; i < gang.size; ++i) {
@@ -182,7 +182,7 @@ void flush_among_others(Sync sync) REQUIRES(application) {
   if (!runs_alone) the_protocol().flush(sync);
 }
 
-void play(const Meeting& meeting, Barrier barrier, Begun& since) REQUIRES(application) {
+void play(const Members& members, Barrier barrier, Begun& since) REQUIRES(application) {
   // Others may wait for what this thread stored, and come to the barrier only after they see it.
   send_stacks_home();
   end_turn();
@@ -196,18 +196,18 @@ void play(const Meeting& meeting, Barrier barrier, Begun& since) REQUIRES(applic
         if (std::exchange(waits_for_work, false)) {
           since = wait_for_work();
         } else {
-          note_generation(synchronise(meeting, wait, std::exchange(has_flushed, false)).generation);
+          note_generation(synchronise(members, wait, std::exchange(has_flushed, false)).generation);
         }
         wait = Wait::alone;
-        the_protocol().count_arrival(meeting.master);
+        the_protocol().count_arrival(members.master);
         break;
       case protocol::Action::flush:
-        the_protocol().flush(meeting.sync);
+        the_protocol().flush(members.sync);
         has_flushed = true;
         break;
       case protocol::Action::apply: the_protocol().apply_release(); break;
       case protocol::Action::begin_interval:
-        if (meeting.drops_copies) the_protocol().begin_interval(meeting.sync);
+        if (members.drops_copies) the_protocol().begin_interval(members.sync);
         if (barrier == Barrier::of_all) end_single_writer_mode();
         break;
       case protocol::Action::send: break;  // no step of a barrier
@@ -220,21 +220,21 @@ bool is_of_mutex(const Head& question) {
          (question.value == 0 || std::bit_cast<engine::Demand>(question.value) == engine::mutex_demand);
 }
 
-void pass(const Meeting& meeting, Barrier barrier) REQUIRES(application) {
+void pass(const Members& members, Barrier barrier) REQUIRES(application) {
   const SlowCall held;
   flush_output();
   if (self.wants_page_log) {
     const NodeGuard guard;
-    log_in_turn({.bytes = meeting.key == 0 ? PageEvent::of_team : std::uint16_t{0}, .kind = PageEvent::Kind::barrier});
+    log_in_turn({.bytes = members.key == 0 ? PageEvent::of_team : std::uint16_t{0}, .kind = PageEvent::Kind::barrier});
   }
   send_long_page_log();
   send_long_timeline_log();
-  if (meeting.key == 0) note_arrival();
+  if (members.key == 0) note_arrival();
   Begun since = begin();
-  play(meeting, barrier, since);
+  play(members, barrier, since);
   ++asked.barriers;
   spend(Spent::barrier, since);
-  if (meeting.key != 0) return;
+  if (members.key != 0) return;
   // A handler of the initial thread's may have read a clock since it sent the readings.
   if (self.process != ProcessId{0}) note_clock_calls(clock_at_barrier, false);
   note_leaving();
@@ -247,7 +247,7 @@ void pass_barrier(Barrier barrier) {
 }
 
 void pass_gang_barrier(const gomp::Gang& gang) {
-  pass(meeting_of(gang), Barrier::of_some);
+  pass(members_of(gang), Barrier::of_some);
 }
 
 void note_division(const gomp::Gang& gang) {

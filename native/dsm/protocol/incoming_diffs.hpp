@@ -28,7 +28,7 @@ std::optional<StopTheWorld> stop_the_world_at(std::uint64_t address, bool is_at_
 
 /// Twins of own pages, which others' changes have to go to as well.
 struct TwinsAtHome {
-  program::Mutex& mutex;                   ///< held while the change is stored in both
+  program::Mutex& mutex;                  ///< held while the change is stored in both
   std::byte* (*twin_of)(std::uintptr_t);  ///< null: the page has none
 };
 /// Stores a whole diff in its page. Ends the run if it contradicts itself.

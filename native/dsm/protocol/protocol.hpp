@@ -27,9 +27,9 @@ struct At {
 
 /// What threads hand memory on by: a lock, which one of them holds, or else a flag (models/locks.hpp).
 struct SyncPoint {
-  LockId lock = ordered_lock;         ///< or the lock that doacross flags count as
+  LockId lock = ordered_lock;              ///< or the lock that doacross flags count as
   std::optional<std::uint64_t> flag = {};  ///< none: `lock` itself
-  bool is_held = true;                ///< by this process: of a lock that it gives back
+  bool is_held = true;                     ///< by this process: of a lock that it gives back
 };
 
 /// The master's answer at a team's barrier.
@@ -100,10 +100,12 @@ class Protocol {
   /// Sends a lock_grant.
   virtual void grant(ProcessId to, const Head& head) REQUIRES(handling) = 0;
   /// The barrier's master: a member of the team has come.
-  virtual void note_arrival(ProcessId /*from*/, const Head& /*head*/, const std::byte* /*notices*/) REQUIRES(handling) {}
+  virtual void note_arrival(ProcessId /*from*/, const Head& /*head*/, const std::byte* /*notices*/) REQUIRES(handling) {
+  }
   /// The barrier's master: whether all that the members changed is home, now that they are here.
   virtual bool are_changes_home() REQUIRES(handling) = 0;
-  /// Answers threads 0 to size - 1, which have come. This process goes on last: by then all is counted that it may read.
+  /// Answers threads 0 to size - 1, which have come. This process goes on last: by then all is counted that it may
+  /// read.
   virtual void release_team(std::uint32_t size, Head release) REQUIRES(handling) = 0;
 
  protected:

@@ -47,14 +47,14 @@ void apply_arguments(ThreadState& thread, void** arguments) {
 }
 
 /// The values of firstprivate variables, one after another, each at its alignment.
-struct PrivateCopies {
+struct OwnCopies {
   std::size_t alignment = 1;
   std::size_t bytes = 0;
 };
 
 template <typename Take>
-PrivateCopies walk_private(std::size_t maps, const std::size_t* sizes, const unsigned short* kinds, Take take) {
-  PrivateCopies copies;
+OwnCopies walk_private(std::size_t maps, const std::size_t* sizes, const unsigned short* kinds, Take take) {
+  OwnCopies copies;
   for (std::size_t i = 0; i < maps; ++i) {
     if ((kinds[i] & map_kind_mask) != map_firstprivate) continue;
     const std::size_t alignment = std::size_t{1} << (kinds[i] >> map_alignment_shift);
@@ -136,7 +136,7 @@ SDSM_ENTRY void GOMP_target_ext(int /*device*/, void (*body)(void*), std::size_t
                                 std::size_t* sizes, unsigned short* kinds, unsigned /*flags*/, void** depend,
                                 void** arguments) {
   gomp::await_dependences(depend);
-  const PrivateCopies copies = walk_private(maps, sizes, kinds, [](std::size_t, std::size_t) {});
+  const OwnCopies copies = walk_private(maps, sizes, kinds, [](std::size_t, std::size_t) {});
   if (copies.bytes > 0) {
     const auto room = reinterpret_cast<std::uintptr_t>(__builtin_alloca(copies.bytes + copies.alignment));
     const std::uintptr_t begin = (room + copies.alignment - 1) / copies.alignment * copies.alignment;

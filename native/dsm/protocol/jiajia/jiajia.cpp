@@ -56,26 +56,27 @@ void receive_diffs(ProcessId from, const Head& head, const std::byte* payload) R
 
 class Jiajia final : public Protocol {
  public:
-  void start() override { start_copies(); }
+  void start() REQUIRES(starting) override { start_copies(); }
 
-  std::optional<std::size_t> take_fault(const Place& place, std::uintptr_t, Access access, const At&) override {
+  std::optional<std::size_t> take_fault(const Place& place, std::uintptr_t, Access access, const At&)
+      REQUIRES(application) EXCLUDES(node().mutex) override {
     const auto kind = take_copy_fault(place, access);
     return kind ? std::optional(static_cast<std::size_t>(*kind)) : std::nullopt;
   }
 
-  void count_page_request(ProcessId home, std::uint64_t further) override {
+  void count_page_request(ProcessId home, std::uint64_t further) REQUIRES(application) override {
     count_message(home, jiajia::MessageKind::GETP,
                   jiajia::header + jiajia::page_request_data + bytes_of_names(further));
   }
 
-  void flush(Sync sync) override { change_interval(sync); }
-  void flush_pages(const AddressRange& pages) override { send_copies_home(pages); }
+  void flush(Sync sync) REQUIRES(application) EXCLUDES(node().mutex) override { change_interval(sync); }
+  void flush_pages(const AddressRange& pages) REQUIRES(application, node().mutex) override { send_copies_home(pages); }
   /// The next interval begins with the flush, so that what handlers store meanwhile belongs to it; and write notices
   /// say which copies to drop.
-  void begin_interval(Sync) override {}
+  void begin_interval(Sync) REQUIRES(application) EXCLUDES(node().mutex) override {}
 
   Head ask_at(const SyncPoint& point, ProcessId manager, Head question, const void* payload, Wait wait,
-              std::uint64_t until_ns) override {
+              std::uint64_t until_ns) REQUIRES(application) override {
     Scoped scoped{object_of(point)};
     if (point.flag) need_openmp_scope("flags, or a barrier, condition, semaphore or shared lock of the C library");
     // A thread at a library's barrier hands on as well.
@@ -84,13 +85,15 @@ class Jiajia final : public Protocol {
     return ask_in_scope(manager, question, scoped, payload, wait, until_ns);
   }
 
-  void take_grant(const SyncPoint& point, ProcessId manager, const Head&, bool) override {
+  void take_grant(const SyncPoint& point, ProcessId manager, const Head&, bool) REQUIRES(application)
+      EXCLUDES(node().mutex) override {
     count_message(manager, jiajia::MessageKind::ACQ, jiajia::header + jiajia::lock_request(handed_with_question_));
     apply_notices(object_of(point));
     if (!point.flag) own_copies().enter_scope(point.lock);
   }
 
-  Head hand_on(const SyncPoint& point, ProcessId manager, Head message, bool is_answered) override {
+  Head hand_on(const SyncPoint& point, ProcessId manager, Head message, bool is_answered)
+      REQUIRES(application) override {
     if (point.flag) need_openmp_scope("a flag, or a condition or semaphore of the C library");
     if (!point.flag && !point.is_held) {
       program::end_run(
@@ -110,33 +113,35 @@ class Jiajia final : public Protocol {
 
   std::span<const protocol::Action> barrier_course() const override { return barrier_actions; }
 
-  Release arrive(Head arrival, bool, Wait wait) override {
+  Release arrive(Head arrival, bool, Wait wait) REQUIRES(application) override {
     return {ask_in_scope(barrier_master, arrival, handed_at_barrier(), nullptr, wait)};
   }
-  void note_release() override { dsm::count_arrival(); }
-  void apply_release() override { apply_barrier_notices(); }
+  void note_release() REQUIRES(application) override { dsm::count_arrival(); }
+  void apply_release() REQUIRES(application) EXCLUDES(node().mutex) override { apply_barrier_notices(); }
 
   void need_openmp_scope(const char* what) const override {
     if (self.jiajia.scope == jiajia::Scope::openmp) return;
     program::end_run({"the program has ", what, ", which JIAJIA's own scopes do not know. Leave out --scope lock"});
   }
 
-  const std::byte* take_front(ProcessId from, Head& head, const std::byte* payload) override {
+  const std::byte* take_front(ProcessId from, Head& head, const std::byte* payload) REQUIRES(handling) override {
     return take_notices(from, head, payload);
   }
-  void gather_notices(ProcessId from, const Head& head, const std::byte* notices) override {
+  void gather_notices(ProcessId from, const Head& head, const std::byte* notices) REQUIRES(handling) override {
     gather_scope_notices(from, head, notices);
   }
-  void tell_more_notices(ProcessId from, const Head& head) override { tell_more_of_scope(from, head); }
-  void receive_diff(ProcessId from, const Head& head, const std::byte* payload) override {
+  void tell_more_notices(ProcessId from, const Head& head) REQUIRES(handling) override {
+    tell_more_of_scope(from, head);
+  }
+  void receive_diff(ProcessId from, const Head& head, const std::byte* payload) REQUIRES(handling) override {
     receive_diffs(from, head, payload);
   }
-  void count_page_reply(ProcessId to, std::uint32_t page_bytes) override {
+  void count_page_reply(ProcessId to, std::uint32_t page_bytes) REQUIRES(handling) override {
     count_served(to, jiajia::MessageKind::GETPGRANT, jiajia::header + jiajia::page_reply_data + Bytes{page_bytes});
   }
-  void grant(ProcessId to, const Head& head) override { answer_grant(to, head); }
-  bool are_changes_home() override { return true; }
-  void release_team(std::uint32_t size, Head release) override { answer_team(size, release); }
+  void grant(ProcessId to, const Head& head) REQUIRES(handling) override { answer_grant(to, head); }
+  bool are_changes_home() REQUIRES(handling) override { return true; }
+  void release_team(std::uint32_t size, Head release) REQUIRES(handling) override { answer_team(size, release); }
 
  private:
   std::size_t handed_with_question_ = 0;

@@ -633,35 +633,36 @@ constexpr auto barrier_steps = [] {
 
 class Scash final : public Protocol {
  public:
-  void start() override {}
+  void start() REQUIRES(starting) override {}
 
-  std::optional<std::size_t> take_fault(const Place& place, std::uintptr_t address, Access access,
-                                        const At& at) override {
+  std::optional<std::size_t> take_fault(const Place& place, std::uintptr_t address, Access access, const At& at)
+      REQUIRES(application) EXCLUDES(node().mutex) override {
     const std::optional<FaultKind> kind = find_right(place, access, at);
     if (access == Access::read && is_in_single_writer_mode()) come_to_load(at.instruction, address);
     return kind ? std::optional(static_cast<std::size_t>(*kind)) : std::nullopt;
   }
 
-  void count_page_request(ProcessId home, std::uint64_t further) override {
+  void count_page_request(ProcessId home, std::uint64_t further) REQUIRES(application) override {
     const Bytes payload = control_payload + bytes_of_names(further);
     count_message(home, MessageKind::page_request, static_cast<std::uint64_t>(payload.count));
   }
 
-  void flush(Sync sync) override { flush_at(sync); }
+  void flush(Sync sync) REQUIRES(application) EXCLUDES(node().mutex) override { flush_at(sync); }
 
-  void flush_pages(const AddressRange& pages) override {
+  void flush_pages(const AddressRange& pages) REQUIRES(application, node().mutex) override {
     diffs.find_in(pages);
     diffs.send_early();
   }
 
-  void begin_interval(Sync sync) override { drop(sync); }
+  void begin_interval(Sync sync) REQUIRES(application) EXCLUDES(node().mutex) override { drop(sync); }
 
   Head ask_at(const SyncPoint&, ProcessId manager, Head question, const void* payload, Wait wait,
-              std::uint64_t until_ns) override {
+              std::uint64_t until_ns) REQUIRES(application) override {
     return ask(manager, question, payload, nullptr, wait, until_ns);
   }
 
-  void take_grant(const SyncPoint& point, ProcessId manager, const Head& answer, bool is_alone) override {
+  void take_grant(const SyncPoint& point, ProcessId manager, const Head& answer, bool is_alone) REQUIRES(application)
+      EXCLUDES(node().mutex) override {
     count_message(manager, MessageKind::lock_request, control_payload.count);
     if (is_alone) return;
     const Grant granted{point.lock, answer.value};
@@ -669,7 +670,7 @@ class Scash final : public Protocol {
     drop(Sync::acquire);
   }
 
-  Head hand_on(const SyncPoint&, ProcessId manager, Head message, bool is_answered) override {
+  Head hand_on(const SyncPoint&, ProcessId manager, Head message, bool is_answered) REQUIRES(application) override {
     Head answer;
     if (is_answered) {
       answer = ask(manager, message);
@@ -682,35 +683,41 @@ class Scash final : public Protocol {
 
   std::span<const protocol::Action> barrier_course() const override { return barrier_steps; }
 
-  Release arrive(Head arrival, bool has_flushed, Wait wait) override {
+  Release arrive(Head arrival, bool has_flushed, Wait wait) REQUIRES(application) override {
     if (!has_flushed) return {ask(barrier_master, arrival, nullptr, nullptr, wait)};
     if (has_notices()) return {exchange_notices(arrival), false};
     arrival.value = changes_are_home;
     return {ask(barrier_master, arrival, nullptr, nullptr, wait)};
   }
 
-  void count_arrival(ProcessId master) override { count_message(master, courses::meet.message, control_payload.count); }
+  void count_arrival(ProcessId master) REQUIRES(application) override {
+    count_message(master, courses::meet.message, control_payload.count);
+  }
 
-  void gather_notices(ProcessId, const Head& head, const std::byte* notices) override {
+  void gather_notices(ProcessId, const Head& head, const std::byte* notices) REQUIRES(handling) override {
     dsm::gather_notices(head, notices);
   }
-  void tell_more_notices(ProcessId from, const Head& head) override { dsm::tell_more_notices(from, head); }
-  void receive_diff(ProcessId from, const Head& head, const std::byte* payload) override {
+  void tell_more_notices(ProcessId from, const Head& head) REQUIRES(handling) override {
+    dsm::tell_more_notices(from, head);
+  }
+  void receive_diff(ProcessId from, const Head& head, const std::byte* payload) REQUIRES(handling) override {
     dsm::receive_diff(from, head, payload);
   }
 
-  void count_page_reply(ProcessId to, std::uint32_t bytes) override { count_served(to, bytes); }
+  void count_page_reply(ProcessId to, std::uint32_t bytes) REQUIRES(handling) override { count_served(to, bytes); }
 
-  void grant(ProcessId to, const Head& head) override {
+  void grant(ProcessId to, const Head& head) REQUIRES(handling) override {
     count_served(to, MessageKind::lock_grant, control_payload.count);
     answer(to, head);
   }
 
-  void note_arrival(ProcessId, const Head& head, const std::byte* notices) override {
+  void note_arrival(ProcessId, const Head& head, const std::byte* notices) REQUIRES(handling) override {
     note_arrival_with(head, notices);
   }
-  bool are_changes_home() override { return take_changes_home(); }
-  void release_team(std::uint32_t size, Head release) override { release_with_notices(size, release); }
+  bool are_changes_home() REQUIRES(handling) override { return take_changes_home(); }
+  void release_team(std::uint32_t size, Head release) REQUIRES(handling) override {
+    release_with_notices(size, release);
+  }
 };
 constinit Scash scash;
 
