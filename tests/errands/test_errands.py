@@ -132,13 +132,13 @@ def test_an_eleventh_fault_kind_has_its_cost_and_its_keys(tmp_path, trace):
 
 
 def with_a_protocol(folder: Path) -> Path:
-    """A copy of the checkout with a protocol's folder and its row."""
+    """A copy of the checkout with a protocol: a folder each for its rules, its simulation and its runs, and a row."""
     copy = copied(folder)
     shutil.copytree(ERRANDS / "write_through", copy, dirs_exist_ok=True)
     registry = copy / "models" / "protocol" / "registry.hpp"
     rows, rest = registry.read_text().split("\n// clang-format on", 1)
     registry.write_text(
-        rows + ' \\\n  row(write_through, "it is a test", "copies that outlive no barrier")\n// clang-format on' + rest
+        rows + ' \\\n  row(write_through, "", "copies that outlive no barrier")\n// clang-format on' + rest
     )
     return copy
 
@@ -147,26 +147,35 @@ def test_a_protocol_is_a_folder_and_one_row(tmp_path):
     copy = with_a_protocol(tmp_path)
     compiled(copy, "models/write_through/tables.cpp", "-fsyntax-only", like="models/hardware/tables.cpp")
     compiled(copy, "sim/write_through_memory.cpp", "-fsyntax-only", like="sim/hardware_memory.cpp")
+    door = "native/dsm/protocol"
+    compiled(copy, f"{door}/write_through/write_through.cpp", "-fsyntax-only", like=f"{door}/registry.cpp")
 
 
 @pytest.mark.long
-def test_a_protocol_of_a_folder_and_one_row_simulates_laplace(tmp_path):
+def test_a_protocol_of_a_folder_and_one_row_simulates_and_runs_laplace(tmp_path):
     copy = with_a_protocol(tmp_path)
-    build(copy, "sdsm-simulate", "sdsm-check")
+    build(copy, "sdsm-simulate", "sdsm-check", "sdsm-run", "sdsm-run-runtime")
     costs = {"fault.MISS": "600us", "message.fixed": "60us", "message.per-byte": "0.2us/B"}
     given = [word for name, value in costs.items() for word in ("--set", f"write-through.{name}={value}")]
     assert "write-through.fault.MISS" in output_of(copy / "build" / "sdsm", "check", "--properties")
 
-    def threads(impl: int) -> list[dict]:
-        traced = tmp_path / f"{impl}.trace"
-        program = (BUILD / "workloads" / "laplace", "--impl", impl, "--size", 64, "--iterations", 4, "--no-check")
-        output_of(BUILD / "sdsm", "trace", "-q", "-n", 4, "-o", traced, "--", *program)
-        run = (copy / "build" / "sdsm", "simulate", traced, "-q", "-p", "p3-score", "-n", 4, "--full-page-diffs", *given)
-        output_of(*run, "--protocol", "write-through", "--json", tmp_path / "r.json")
+    def laplace(impl: int, size: int, iterations: int) -> tuple[object, ...]:
+        return (BUILD / "workloads" / "laplace", "--impl", impl, "--size", size, "--iterations", iterations)
+
+    def threads_of(*command: object) -> list[dict]:
+        output_of(copy / "build" / "sdsm", *command[:1], "-q", "-n", 4, "--protocol", "write-through", "--json", tmp_path / "r.json", *command[1:])
         result = json.loads((tmp_path / "r.json").read_text())
         assert result["protocol"] == "write-through"
-        assert [thread["barriers"] for thread in result["threads"]] == [6] * 4
         return result["threads"]
+
+    def simulated(program: tuple[object, ...], *options: object) -> list[dict]:
+        output_of(BUILD / "sdsm", "trace", "-q", "-n", 4, "-o", tmp_path / "p.trace", "--", *program)
+        return threads_of("simulate", "-p", "p3-score", *given, *options, tmp_path / "p.trace")
+
+    def threads(impl: int) -> list[dict]:
+        found = simulated((*laplace(impl, 64, 4), "--no-check"), "--full-page-diffs")
+        assert [thread["barriers"] for thread in found] == [6] * 4
+        return found
 
     # 8 rows of 512 bytes a page, 8 pages a grid. Threads 1 to 3 read the region's function and the initial stack once.
     # By blocks a thread has its 2 pages, and in each of 4 iterations it reads one page of each neighbour.
@@ -183,3 +192,12 @@ def test_a_protocol_of_a_folder_and_one_row_simulates_laplace(tmp_path):
         assert thread["diff_bytes"] == thread["diffs"] * (8 + 4 + 4096)
         assert thread["messages_by_kind"]["words"] == thread["diffs"]
         assert thread["messages_by_kind"]["ask"] == thread["faults"]["MISS"]
+
+    # The run checks its own result, and counts what the simulation counts.
+    program = laplace(2, 128, 20)
+    for run, simulation in zip(threads_of("run", "--", *program), simulated(program), strict=True):
+        assert run["faults"]["MISS"] > 200
+        for counted in ("faults", "diffs", "diff_bytes", "barriers"):
+            assert run[counted] == simulation[counted]
+        for kind in ("ask", "words", "come"):
+            assert run["messages_by_kind"][kind] == simulation["messages_by_kind"][kind]

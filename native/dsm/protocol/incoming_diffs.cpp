@@ -1,6 +1,7 @@
 #include "native/dsm/protocol/incoming_diffs.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "native/dsm/memory/larger_pages.hpp"
@@ -78,6 +79,20 @@ void take_part(ProcessId from, Incoming& diff, const PartOfDiff& sizes, const st
   std::memcpy(diff.twin_words.data() + diff.twin_bytes, pieces + sizes.bytes, sizes.twin_piece);
   diff.bytes += sizes.bytes;
   diff.twin_bytes += sizes.twin_piece;
+}
+
+const Incoming* take_piece(ProcessId from, const Head& head, const std::byte* payload) {
+  Incoming& diff = incoming_of(from, head);
+  const auto before = static_cast<std::uint32_t>(head.address);
+  if (before == 0) diff.bytes = diff.twin_bytes = 0;
+  const auto sizes = std::bit_cast<DiffPiece>(head.value);
+  if (before != diff.bytes || sizes.bytes > head.bytes || sizes.diff_bytes < diff.bytes ||
+      sizes.twin_bytes < diff.twin_bytes) {
+    end_run({"process ", Decimal(index_of(from)), " sent a diff whose pieces do not fit"});
+  }
+  take_part(from, diff, {sizes.diff_bytes, sizes.twin_bytes, sizes.bytes, head.bytes - sizes.bytes}, payload,
+            head.bytes);
+  return diff.bytes < sizes.diff_bytes ? nullptr : &diff;
 }
 
 }  // namespace sdsm::dsm

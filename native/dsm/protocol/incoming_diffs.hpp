@@ -39,4 +39,8 @@ void store(ProcessId from, const Incoming& diff, const TwinsAtHome* twins = null
 void take_part(ProcessId from, Incoming& diff, const PartOfDiff& sizes, const std::byte* pieces, std::size_t left)
     REQUIRES(handling);
 
+/// Takes a piece of a diff (diff_pieces.hpp). Returns the whole diff with the last one, until the sender's next; else
+/// null.
+const Incoming* take_piece(ProcessId from, const Head& head, const std::byte* payload) REQUIRES(handling);
+
 }  // namespace sdsm::dsm

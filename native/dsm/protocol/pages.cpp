@@ -6,6 +6,7 @@
 #include "native/dsm/protocol/protocol.hpp"
 #include "native/dsm/requests/asking.hpp"
 #include "native/dsm/wire/counting.hpp"
+#include "native/dsm/wire/diff_pieces.hpp"
 #include "native/guest/memory/shared_memory.hpp"
 
 namespace sdsm::dsm {
@@ -48,6 +49,14 @@ bool find_place(std::uintptr_t address, Place& place) REQUIRES(application) {
   place.home = home_of_page(*range, place.address, *region, place.id);
   place.owner = owner_of(self.layout, self.process, place.home);
   return true;
+}
+
+void send_diff(const Place& place, const std::byte* diff, const std::byte* twin_words, const EncodedDiff& encoded) {
+  // The home of a local page is the same memory.
+  if (place.owner == Owner::local) return;
+  const auto send = [&](const Head& head, const std::byte* payload)
+                        REQUIRES(application) { ask(place.home, head, payload); };
+  for_each_piece(diff, twin_words, encoded, send);
 }
 
 void move_home(std::uintptr_t begin, std::uint64_t count, Zeros zero_pages) {

@@ -8,6 +8,7 @@
 #include "models/prefetch.hpp"
 #include "native/dsm/books/regions.hpp"
 #include "native/dsm/memory/node.hpp"
+#include "native/dsm/wire/diff.hpp"
 #include "native/dsm/wire/wire.hpp"
 #include "native/guest/runtime/program_image.hpp"
 
@@ -46,6 +47,10 @@ Fetched with_following(const Place& place, Wants wants) REQUIRES(application, no
 }
 /// Fetches them. Returns the reply.
 Head ask_for_pages(const Fetched& fetched, std::uint64_t wish, std::span<const HeldCopy> held = {})
+    REQUIRES(application);
+
+/// Sends a diff with its twin's words, and returns when it is applied.
+void send_diff(const Place& place, const std::byte* diff, const std::byte* twin_words, const EncodedDiff& encoded)
     REQUIRES(application);
 
 /// Sends `pages` pages from `begin` on to their homes. Zeros::are_there: pages of zeros need not go.

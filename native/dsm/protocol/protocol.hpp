@@ -13,6 +13,7 @@
 #include "native/dsm/memory/node.hpp"
 #include "native/dsm/requests/asking.hpp"
 #include "native/dsm/wire/identity.hpp"
+#include "native/dsm/wire/modelled_messages.hpp"
 #include "native/dsm/wire/wire.hpp"
 
 namespace sdsm::dsm {
@@ -42,6 +43,8 @@ class Protocol {
  public:
   constexpr Protocol() = default;
   Protocol& operator=(Protocol&&) = delete;
+
+  virtual const ModelOfMessages& messages() const = 0;
 
   // On the application thread: pages.
 

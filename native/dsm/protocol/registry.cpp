@@ -24,6 +24,7 @@ void choose_protocol(ProtocolKind kind) {
     SDSM_PROTOCOLS(SDSM_PROTOCOL_CASE)
 #undef SDSM_PROTOCOL_CASE
   }
+  model_at_start = &chosen_at_start->messages();
 }
 
 }  // namespace sdsm::dsm

@@ -76,23 +76,30 @@ inline void spend_on_fault(std::size_t kind, PageId page, const Begun& begun) RE
   if (!self.wants_timeline) return;
   keep({begun.ns, now, page.index, index_of(page.region), static_cast<std::uint16_t>(term), TimedEvent::Kind::fault});
 }
+/// The kind of message that a timeline is to have; none if it is to have none.
+inline std::optional<std::uint16_t> logged_kind(ProcessId other, const Head& head) {
+  if (!self.wants_timeline || is_on_own_node(other)) return std::nullopt;
+  const auto kind = modelled_kind(head);
+  return kind ? std::optional(static_cast<std::uint16_t>(*kind)) : std::nullopt;
+}
 /// The application thread sends a message, or has got its answer.
 inline void log_message(TimedEvent::Kind kind, ProcessId other, const Head& head) REQUIRES(application) {
-  if (!self.wants_timeline || is_on_own_node(other) || !is_modelled(head)) return;
-  keep({now_ns(), 0, static_cast<std::uint64_t>(modelled_payload(head).count), index_of(other),
-        static_cast<std::uint16_t>(head.kind), kind});
+  const auto what = logged_kind(other, head);
+  if (!what) return;
+  keep({now_ns(), 0, static_cast<std::uint64_t>(modelled_payload(head).count), index_of(other), *what, kind});
 }
 /// Logs a message that was here at `came`, and is handled since `begun`.
 inline void log_handled(ProcessId from, const Head& head, std::uint64_t came, std::uint64_t begun) REQUIRES(handling) {
-  if (!self.wants_timeline || is_on_own_node(from) || !is_modelled(head)) return;
-  const auto what = static_cast<std::uint16_t>(head.kind);
-  keep_handled({came, 0, 0, index_of(from), what, TimedEvent::Kind::is_asked});
-  keep_handled({begun, now_ns(), came, index_of(from), what, TimedEvent::Kind::serves});
+  const auto what = logged_kind(from, head);
+  if (!what) return;
+  keep_handled({came, 0, 0, index_of(from), *what, TimedEvent::Kind::is_asked});
+  keep_handled({begun, now_ns(), came, index_of(from), *what, TimedEvent::Kind::serves});
 }
 inline void log_answer(ProcessId to, const Head& head) REQUIRES(handling) {
-  if (!self.wants_timeline || is_on_own_node(to) || !is_modelled(head)) return;
-  keep_handled({now_ns(), 0, static_cast<std::uint64_t>(modelled_payload(head).count), index_of(to),
-                static_cast<std::uint16_t>(head.kind), TimedEvent::Kind::answers});
+  const auto what = logged_kind(to, head);
+  if (!what) return;
+  keep_handled({now_ns(), 0, static_cast<std::uint64_t>(modelled_payload(head).count), index_of(to), *what,
+                TimedEvent::Kind::answers});
 }
 
 /// Send a log if it is long. Not to be called with the node's lock, or while a request is handled.

@@ -54,7 +54,7 @@ namespace sdsm::dsm {
 /// all processes, as their initial stacks must look alike.
 inline constexpr const char* control_variable = "SDSM_RUN_CONTROL";
 
-inline constexpr std::uint32_t control_version = 13;
+inline constexpr std::uint32_t control_version = 15;
 inline constexpr std::uint32_t most_processes = 256;
 inline constexpr std::uint32_t secret_bytes = 32;
 
@@ -170,7 +170,8 @@ struct TimedEvent {
   std::uint64_t end_ns = 0;
   std::uint64_t value = 0;
   std::uint32_t object = 0;
-  std::uint16_t what = 0;  ///< state or fault: as timelines number states; messages: WireKind
+  std::uint16_t what = 0;  ///< state or fault: as timelines number states; messages: as the protocol numbers them
+                           ///< (modelled_messages.hpp)
   Kind kind{};
   std::uint8_t unused = 0;
 };

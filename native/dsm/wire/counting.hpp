@@ -57,15 +57,16 @@ inline void count_served(ProcessId to, std::uint64_t bytes) REQUIRES(handling) {
   ++served.served;
   served.served_bytes += bytes;
 }
-inline void count_served(ProcessId to, MessageKind kind, std::uint64_t bytes) REQUIRES(handling) {
+inline void count_served_of_kind(ProcessId to, std::size_t kind, std::uint64_t bytes) REQUIRES(handling) {
   if (is_on_own_node(to)) return;
-  ++served.messages_by_kind[static_cast<std::size_t>(kind)];
+  ++served.messages_by_kind[kind];
   count_served(to, bytes);
 }
+inline void count_served(ProcessId to, MessageKind kind, std::uint64_t bytes) REQUIRES(handling) {
+  count_served_of_kind(to, static_cast<std::size_t>(kind), bytes);
+}
 inline void count_served(ProcessId to, jiajia::MessageKind kind, Bytes bytes) REQUIRES(handling) {
-  if (is_on_own_node(to)) return;
-  ++served.messages_by_kind[static_cast<std::size_t>(kind)];
-  count_served(to, static_cast<std::uint64_t>(bytes.count));
+  count_served_of_kind(to, static_cast<std::size_t>(kind), static_cast<std::uint64_t>(bytes.count));
 }
 
 }  // namespace sdsm::dsm

@@ -54,8 +54,45 @@ void receive_diffs(ProcessId from, const Head& head, const std::byte* payload) R
   answer(from, {.kind = WireKind::diff_grant});
 }
 
+constexpr std::optional<jiajia::MessageKind> message_of(WireKind kind) {
+  using jiajia::MessageKind;
+  switch (kind) {
+    case WireKind::page_request: return MessageKind::GETP;
+    case WireKind::page_reply: return MessageKind::GETPGRANT;
+    case WireKind::diff: return MessageKind::DIFF;
+    case WireKind::diff_grant: return MessageKind::DIFFGRANT;
+    case WireKind::lock_request:
+    case WireKind::flag_wait: return MessageKind::ACQ;
+    case WireKind::lock_grant: return MessageKind::ACQGRANT;
+    case WireKind::lock_release:
+    case WireKind::flag_post: return MessageKind::REL;
+    case WireKind::barrier_arrive: return MessageKind::BARR;
+    case WireKind::barrier_release: return MessageKind::BARRGRANT;
+    default: return std::nullopt;
+  }
+}
+
+constexpr Bytes payload_of(const Head& head) {
+  const auto bytes = [](std::uint64_t count) { return Bytes{static_cast<std::int64_t>(count)}; };
+  switch (head.kind) {
+    case WireKind::page_request: return jiajia::header + jiajia::page_request_data + bytes(head.bytes);
+    case WireKind::page_reply: return jiajia::header + jiajia::page_reply_data + bytes(head.bytes);
+    case WireKind::diff: return jiajia::header + bytes(head.value);
+    case WireKind::diff_grant: return jiajia::header;
+    default: return bytes(head.ticket);
+  }
+}
+constexpr ModelOfMessages model_of_jiajia{
+    [](WireKind kind) -> std::optional<std::size_t> {
+      const auto message = message_of(kind);
+      return message ? std::optional(static_cast<std::size_t>(*message)) : std::nullopt;
+    },
+    payload_of};
+
 class Jiajia final : public Protocol {
  public:
+  const ModelOfMessages& messages() const override { return model_of_jiajia; }
+
   void start() REQUIRES(starting) override { start_copies(); }
 
   std::optional<std::size_t> take_fault(const Place& place, std::uintptr_t, Access access, const At&)

@@ -12,8 +12,7 @@
 #include "native/dsm/books/regions.hpp"
 #include "native/dsm/protocol/jiajia/notice_requests.hpp"
 #include "native/dsm/wire/counting.hpp"
-#include "native/dsm/wire/modelled_messages.hpp"
-#include "native/dsm/wire/scope_wire.hpp"
+#include "native/dsm/protocol/jiajia/notice_wire.hpp"
 #include "native/guest/runtime/ending.hpp"
 
 namespace sdsm::dsm {

@@ -10,8 +10,7 @@
 #include "native/dsm/books/regions.hpp"
 #include "native/dsm/protocol/jiajia/process_copies.hpp"
 #include "native/dsm/wire/counting.hpp"
-#include "native/dsm/wire/modelled_messages.hpp"
-#include "native/dsm/wire/scope_wire.hpp"
+#include "native/dsm/protocol/jiajia/notice_wire.hpp"
 #include "native/guest/runtime/ending.hpp"
 
 namespace sdsm::dsm {
@@ -81,10 +80,15 @@ std::vector<std::byte> with_notices(const Scoped& scoped, const void* payload, s
   return all;
 }
 
+/// Whether the model sends the message as a lock's release.
+bool is_release(WireKind kind) {
+  return kind == WireKind::lock_release || kind == WireKind::flag_post;
+}
+
 /// The question's length in the model. It assumes the largest team, as a waiting worker does not know the next.
 std::uint64_t modelled_length(WireKind kind, const Scoped& scoped) {
   if (kind != WireKind::barrier_arrive) {
-    if (jiajia_message(kind) == jiajia::MessageKind::REL) {
+    if (is_release(kind)) {
       return modelled_notices(jiajia::MessageKind::REL, scoped.handed.size(),
                               jiajia::tells_of_others(self.jiajia.scope, false));
     }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <iterator>
 #include <optional>
@@ -631,8 +632,25 @@ constexpr auto barrier_steps = [] {
   return steps;
 }();
 
+constexpr ModelOfMessages model_of_messages{
+    [](WireKind kind) -> std::optional<std::size_t> {
+      if (kind == WireKind::page_reply) return unnumbered;
+      if (kind == WireKind::flag_post) kind = WireKind::lock_release;
+      if (kind == WireKind::flag_wait) kind = WireKind::lock_request;
+      return kind <= WireKind::lock_release ? std::optional(static_cast<std::size_t>(kind)) : std::nullopt;
+    },
+    [](const Head& head) -> Bytes {
+      if (head.kind == WireKind::page_reply) return {head.bytes};
+      // In single-writer mode it has copies' hashes beside, for which the model has no room.
+      if (head.kind == WireKind::page_request && head.value == 0) return control_payload + Bytes{head.bytes};
+      if (head.kind == WireKind::diff) return {std::bit_cast<DiffPiece>(head.value).bytes};
+      return control_payload;
+    }};
+
 class Scash final : public Protocol {
  public:
+  const ModelOfMessages& messages() const override { return model_of_messages; }
+
   void start() REQUIRES(starting) override {}
 
   std::optional<std::size_t> take_fault(const Place& place, std::uintptr_t address, Access access, const At& at)
@@ -725,14 +743,6 @@ constinit Scash scash;
 
 Protocol* scash_protocol() {
   return &scash;
-}
-
-void send_diff(const Place& place, const std::byte* diff, const std::byte* twin_words, const EncodedDiff& encoded) {
-  // The home of a local page is the same memory.
-  if (place.owner == Owner::local) return;
-  const auto send = [&](const Head& head, const std::byte* payload)
-                        REQUIRES(application) { ask(place.home, head, payload); };
-  for_each_piece(diff, twin_words, encoded, send);
 }
 
 void drop_all_copies() {

@@ -5,13 +5,9 @@
 
 #include "models/page_sharing.hpp"
 #include "native/dsm/memory/node.hpp"
-#include "native/dsm/wire/diff.hpp"
 
 namespace sdsm::dsm {
 
-/// Sends a diff with its twin's words, and returns when it is applied.
-void send_diff(const Place& place, const std::byte* diff, const std::byte* twin_words, const EncodedDiff& encoded)
-    REQUIRES(application);
 /// Notes that this thread has met others by an operation of its own (models/page_sharing.hpp).
 void meet_others() REQUIRES(application) EXCLUDES(node().mutex);
 /// This process's part of change_single_writer_mode() (downgrades.hpp).

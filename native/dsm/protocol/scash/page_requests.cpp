@@ -119,20 +119,12 @@ void receive_page(ProcessId from, const Head& head, const std::byte* page) {
 }
 
 void receive_diff(ProcessId from, const Head& head, const std::byte* payload) {
-  Incoming& diff = incoming_of(from, head);
-  const auto before = static_cast<std::uint32_t>(head.address);
-  if (before == 0) diff.bytes = diff.twin_bytes = 0;
-  const auto sizes = std::bit_cast<DiffPiece>(head.value);
-  if (before != diff.bytes || sizes.bytes > head.bytes || sizes.diff_bytes < diff.bytes ||
-      sizes.twin_bytes < diff.twin_bytes) {
-    end_run({"process ", Decimal(index_of(from)), " sent a diff whose pieces do not fit"});
-  }
-  take_part(from, diff, {sizes.diff_bytes, sizes.twin_bytes, sizes.bytes, head.bytes - sizes.bytes}, payload,
-            head.bytes);
-  if (diff.bytes < sizes.diff_bytes) {
+  const Incoming* const whole = take_piece(from, head, payload);
+  if (whole == nullptr) {
     if (head.kind == WireKind::diff) answer(from, {.kind = WireKind::done});
     return;
   }
+  const Incoming& diff = *whole;
   const std::uint64_t page = address_of_diff(diff.diff.data());
   note_changed(page);
   if (is_own_memory(page)) {

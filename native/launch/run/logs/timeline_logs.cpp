@@ -10,7 +10,6 @@
 
 #include "commands/errors.hpp"
 #include "commands/standard_streams.hpp"
-#include "native/dsm/wire/modelled_messages.hpp"
 #include "native/launch/run/logs/control_channel.hpp"
 
 namespace sdsm::run_command {
@@ -96,7 +95,7 @@ class Merge {
       for (std::size_t i = 0; i < std::min(both.sent.size(), both.arrived.size()); ++i) {
         const Time sent = time_of(both.sent[i].begin_ns), arrived = time_of(both.arrived[i].begin_ns);
         timeline_.message({ProcessId{from}, ProcessId{to},
-                           dsm::messages_of(protocol_).kind_of(static_cast<dsm::WireKind>(what)),
+                           what < tables_of(protocol_).messages.size() ? std::optional<std::size_t>(what) : std::nullopt,
                            Bytes{static_cast<std::int64_t>(both.sent[i].value)}, sent, std::max(sent, arrived)});
       }
     }

@@ -12,7 +12,19 @@ constexpr std::array<MessageRow, 5> messages{
     {{"ask", true}, {"page", true}, {"words", true}, {"come", true}, {"go", true}}};
 constexpr Bytes head{16};
 
-constexpr Tables table{faults, messages, {}, 0, 1, head, head, head, head + Bytes{4096}};
+constexpr Tables table{.faults = faults,
+                       .messages = messages,
+                       .request = 0,
+                       .reply = 1,
+                       .request_payload = head,
+                       .reply_beside_page = head,
+                       .least_payload = head,
+                       .most_payload = head + Bytes{4096},
+                       .traits = {.shares_copies = false,
+                                  .sees_plain_stores = false,
+                                  .has_gang_barriers = false,
+                                  .keeps_locks = false,
+                                  .operates_in_lock = true}};
 
 }  // namespace
 

@@ -66,4 +66,13 @@ inline jiajia::BarrierNotice barrier_notice_of(const NoticedPages& run, std::uin
   return {notice_of(run, page), true, ProcessId{run.home}, ProcessId{run.next}};
 }
 
+/// Head::ticket of a message with so many notices before it leaves: its length in the model.
+inline std::uint64_t modelled_notices(jiajia::MessageKind kind, std::uint64_t notices, bool of_others = false) {
+  Bytes payload{0};
+  for (const jiajia::Message& message : jiajia::with_notices(kind, notices, of_others)) {
+    payload = payload + jiajia::header + message.data;
+  }
+  return static_cast<std::uint64_t>(payload.count);
+}
+
 }  // namespace sdsm::dsm
