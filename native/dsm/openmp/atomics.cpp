@@ -12,7 +12,7 @@
 #include "native/dsm/openmp/synchronisation.hpp"
 #include "native/dsm/protocol/pages.hpp"
 #include "native/dsm/protocol/protocol.hpp"
-#include "native/dsm/protocol/scash/coherence.hpp"
+#include "native/dsm/protocol/scash/copies.hpp"
 #include "native/dsm/protocol/scash/write_notices.hpp"
 #include "native/dsm/protocol/single_writer/blind_waits.hpp"
 #include "native/dsm/protocol/single_writer/downgrades.hpp"

@@ -73,7 +73,7 @@ enum class WireKind : std::uint8_t {
   used_pages,     ///< address, value: begin and end in a large block. Answer: done; address, value: of the first used
                   ///< pages
   put_page,       ///< address: part of a page; payload: its bytes, for its new home. Answer: done
-  shut_copies,    ///< to a local peer (coherence.hpp). Answer: done
+  shut_copies,    ///< to a local peer (scash/flushes.cpp). Answer: done
   open_state,     ///< address: construct. Answer (when nobody else has it): done; payload: ConstructState
   close_state,    ///< address: construct; payload: ConstructState. No answer
   single_writer_mode,  ///< from now on pages are shared as models/page_sharing.hpp says. Answer: done (when they are)

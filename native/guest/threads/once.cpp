@@ -71,7 +71,8 @@ constinit thread_local UnderWay* under_way = nullptr;
 /// object back, and a thread that saw the earlier call done has not acquired what the later one wrote.
 constexpr pthread_once_t done = 2;
 pthread_once_t newly_done() {
-  return done | static_cast<pthread_once_t>((__builtin_ia32_rdtsc() >> 6 & 0x0fffffff) << 2);  // differs after 64 cycles, for 7 s
+  return done | static_cast<pthread_once_t>((__builtin_ia32_rdtsc() >> 6 & 0x0fffffff)
+                                            << 2);  // differs after 64 cycles, for 7 s
 }
 
 }  // namespace

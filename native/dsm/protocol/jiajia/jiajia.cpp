@@ -82,12 +82,12 @@ constexpr Bytes payload_of(const Head& head) {
     default: return bytes(head.ticket);
   }
 }
-constexpr ModelOfMessages model_of_jiajia{
-    [](WireKind kind) -> std::optional<std::size_t> {
-      const auto message = message_of(kind);
-      return message ? std::optional(static_cast<std::size_t>(*message)) : std::nullopt;
-    },
-    payload_of};
+constexpr ModelOfMessages model_of_jiajia{[](WireKind kind) -> std::optional<std::size_t> {
+                                            const auto message = message_of(kind);
+                                            return message ? std::optional(static_cast<std::size_t>(*message))
+                                                           : std::nullopt;
+                                          },
+                                          payload_of};
 
 class Jiajia final : public Protocol {
  public:

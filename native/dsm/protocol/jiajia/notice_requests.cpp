@@ -11,8 +11,8 @@
 #include "native/dsm/books/book_requests.hpp"
 #include "native/dsm/books/regions.hpp"
 #include "native/dsm/protocol/jiajia/notice_requests.hpp"
-#include "native/dsm/wire/counting.hpp"
 #include "native/dsm/protocol/jiajia/notice_wire.hpp"
+#include "native/dsm/wire/counting.hpp"
 #include "native/guest/runtime/ending.hpp"
 
 namespace sdsm::dsm {

@@ -223,6 +223,12 @@ std::optional<Place> known_place(PageId page) REQUIRES(node().mutex) {
   return Place{page, whole.address, self.process, Owner::home, whole.parts};
 }
 
+/// Whether the process may read its copy of the page.
+bool may_read_copy(PageId page) REQUIRES(application) {
+  const ProcessId somebody_else{index_of(self.process) + 1};
+  return permission_of(own_copies().state(page, somebody_else)) != Permission::unmapped;
+}
+
 }  // namespace
 
 jiajia::ProcessPages& own_copies() {
@@ -253,11 +259,6 @@ std::optional<jiajia::FaultKind> take_copy_fault(const Place& place, Access acce
   // Without a fault, the protocol allows it anyway: nobody has touched the page since everything was shut.
   open_page(place, permission_of(pages.state(place.id, place.home)));
   return kind;
-}
-
-bool may_read_copy(PageId page) {
-  const ProcessId somebody_else{index_of(self.process) + 1};
-  return permission_of(own_copies().state(page, somebody_else)) != Permission::unmapped;
 }
 
 void change_interval(Sync sync) {

@@ -17,8 +17,6 @@ void start_copies() REQUIRES(starting) NO_THREAD_SAFETY_ANALYSIS;
 /// Serves a fault. Returns its kind; none where the page was only to be opened again.
 std::optional<jiajia::FaultKind> take_copy_fault(const Place& place, Access access) REQUIRES(application)
     EXCLUDES(node().mutex);
-/// Whether the process may read its copy of the page.
-bool may_read_copy(PageId page) REQUIRES(application);
 
 /// Ends the interval, and begins the next: what the process changed goes home, and is noted.
 void change_interval(Sync sync) REQUIRES(application) EXCLUDES(node().mutex);

@@ -8,9 +8,9 @@
 #include "models/jiajia/counts.hpp"
 #include "models/locks.hpp"
 #include "native/dsm/books/regions.hpp"
+#include "native/dsm/protocol/jiajia/notice_wire.hpp"
 #include "native/dsm/protocol/jiajia/process_copies.hpp"
 #include "native/dsm/wire/counting.hpp"
-#include "native/dsm/protocol/jiajia/notice_wire.hpp"
 #include "native/guest/runtime/ending.hpp"
 
 namespace sdsm::dsm {

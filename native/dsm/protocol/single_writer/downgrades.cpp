@@ -11,7 +11,7 @@
 #include "native/dsm/memory/memory.hpp"
 #include "native/dsm/memory/opened_pages.hpp"
 #include "native/dsm/memory/stop_the_world.hpp"
-#include "native/dsm/protocol/scash/coherence.hpp"
+#include "native/dsm/protocol/scash/copies.hpp"
 #include "native/dsm/protocol/single_writer/page_turns.hpp"
 #include "native/dsm/protocol/single_writer/rights_requests.hpp"
 #include "native/dsm/requests/answering.hpp"

@@ -24,7 +24,7 @@
 #include "native/dsm/memory/stacks.hpp"
 #include "native/dsm/memory/stop_the_world.hpp"
 #include "native/dsm/process/processors.hpp"
-#include "native/dsm/protocol/scash/coherence.hpp"
+#include "native/dsm/protocol/scash/copies.hpp"
 #include "native/dsm/protocol/single_writer/blind_waits.hpp"
 #include "native/dsm/protocol/single_writer/downgrades.hpp"
 #include "native/dsm/requests/asking.hpp"

@@ -94,9 +94,10 @@ class Merge {
       }
       for (std::size_t i = 0; i < std::min(both.sent.size(), both.arrived.size()); ++i) {
         const Time sent = time_of(both.sent[i].begin_ns), arrived = time_of(both.arrived[i].begin_ns);
-        timeline_.message({ProcessId{from}, ProcessId{to},
-                           what < tables_of(protocol_).messages.size() ? std::optional<std::size_t>(what) : std::nullopt,
-                           Bytes{static_cast<std::int64_t>(both.sent[i].value)}, sent, std::max(sent, arrived)});
+        timeline_.message(
+            {ProcessId{from}, ProcessId{to},
+             what < tables_of(protocol_).messages.size() ? std::optional<std::size_t>(what) : std::nullopt,
+             Bytes{static_cast<std::int64_t>(both.sent[i].value)}, sent, std::max(sent, arrived)});
       }
     }
   }

@@ -1,0 +1,138 @@
+/// SCASH behind the door (native/dsm/protocol/protocol.hpp).
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <optional>
+
+#include "models/prefetch.hpp"
+#include "models/scash/courses.hpp"
+#include "models/scash/messages.hpp"
+#include "native/dsm/memory/single_writer_mode.hpp"
+#include "native/dsm/protocol/protocol.hpp"
+#include "native/dsm/protocol/scash/copies.hpp"
+#include "native/dsm/protocol/scash/page_requests.hpp"
+#include "native/dsm/protocol/scash/write_notices.hpp"
+#include "native/dsm/protocol/single_writer/flags.hpp"
+#include "native/dsm/requests/asking.hpp"
+#include "native/dsm/wire/counting.hpp"
+
+namespace sdsm::dsm {
+namespace {
+
+constexpr auto barrier_steps = [] {
+  std::array<protocol::Action, courses::barrier.size()> steps{};
+  std::ranges::transform(courses::barrier, steps.begin(), &courses::Step::action);
+  return steps;
+}();
+
+constexpr ModelOfMessages model_of_messages{
+    [](WireKind kind) -> std::optional<std::size_t> {
+      if (kind == WireKind::page_reply) return unnumbered;
+      if (kind == WireKind::flag_post) kind = WireKind::lock_release;
+      if (kind == WireKind::flag_wait) kind = WireKind::lock_request;
+      return kind <= WireKind::lock_release ? std::optional(static_cast<std::size_t>(kind)) : std::nullopt;
+    },
+    [](const Head& head) -> Bytes {
+      if (head.kind == WireKind::page_reply) return {head.bytes};
+      // In single-writer mode it has copies' hashes beside, for which the model has no room.
+      if (head.kind == WireKind::page_request && head.value == 0) return control_payload + Bytes{head.bytes};
+      if (head.kind == WireKind::diff) return {std::bit_cast<DiffPiece>(head.value).bytes};
+      return control_payload;
+    }};
+
+class Scash final : public Protocol {
+ public:
+  const ModelOfMessages& messages() const override { return model_of_messages; }
+
+  void start() REQUIRES(starting) override {}
+
+  std::optional<std::size_t> take_fault(const Place& place, std::uintptr_t address, Access access, const At& at)
+      REQUIRES(application) EXCLUDES(node().mutex) override {
+    const std::optional<FaultKind> kind = find_right(place, access, at);
+    if (access == Access::read && is_in_single_writer_mode()) come_to_load(at.instruction, address);
+    return kind ? std::optional(static_cast<std::size_t>(*kind)) : std::nullopt;
+  }
+
+  void count_page_request(ProcessId home, std::uint64_t further) REQUIRES(application) override {
+    const Bytes payload = control_payload + bytes_of_names(further);
+    count_message(home, MessageKind::page_request, static_cast<std::uint64_t>(payload.count));
+  }
+
+  void flush(Sync sync) REQUIRES(application) EXCLUDES(node().mutex) override { dsm::flush(sync); }
+
+  void flush_pages(const AddressRange& pages) REQUIRES(application, node().mutex) override { flush_early(pages); }
+
+  void begin_interval(Sync sync) REQUIRES(application) EXCLUDES(node().mutex) override { drop(sync); }
+
+  Head ask_at(const SyncPoint&, ProcessId manager, Head question, const void* payload, Wait wait,
+              std::uint64_t until_ns) REQUIRES(application) override {
+    return ask(manager, question, payload, nullptr, wait, until_ns);
+  }
+
+  void take_grant(const SyncPoint& point, ProcessId manager, const Head& answer, bool is_alone) REQUIRES(application)
+      EXCLUDES(node().mutex) override {
+    count_message(manager, MessageKind::lock_request, control_payload.count);
+    if (is_alone) return;
+    const Grant granted{point.lock, answer.value};
+    dsm::flush(Sync::acquire, &granted);
+    drop(Sync::acquire);
+  }
+
+  Head hand_on(const SyncPoint&, ProcessId manager, Head message, bool is_answered) REQUIRES(application) override {
+    Head answer;
+    if (is_answered) {
+      answer = ask(manager, message);
+    } else {
+      tell(manager, message);
+    }
+    count_message(manager, MessageKind::lock_release, control_payload.count);
+    return answer;
+  }
+
+  std::span<const protocol::Action> barrier_course() const override { return barrier_steps; }
+
+  Release arrive(Head arrival, bool has_flushed, Wait wait) REQUIRES(application) override {
+    if (!has_flushed) return {ask(barrier_master, arrival, nullptr, nullptr, wait)};
+    if (has_notices()) return {exchange_notices(arrival), false};
+    arrival.value = changes_are_home;
+    return {ask(barrier_master, arrival, nullptr, nullptr, wait)};
+  }
+
+  void count_arrival(ProcessId master) REQUIRES(application) override {
+    count_message(master, courses::meet.message, control_payload.count);
+  }
+
+  void gather_notices(ProcessId, const Head& head, const std::byte* notices) REQUIRES(handling) override {
+    dsm::gather_notices(head, notices);
+  }
+  void tell_more_notices(ProcessId from, const Head& head) REQUIRES(handling) override {
+    dsm::tell_more_notices(from, head);
+  }
+  void receive_diff(ProcessId from, const Head& head, const std::byte* payload) REQUIRES(handling) override {
+    dsm::receive_diff(from, head, payload);
+  }
+
+  void count_page_reply(ProcessId to, std::uint32_t bytes) REQUIRES(handling) override { count_served(to, bytes); }
+
+  void grant(ProcessId to, const Head& head) REQUIRES(handling) override {
+    count_served(to, MessageKind::lock_grant, control_payload.count);
+    answer(to, head);
+  }
+
+  void note_arrival(ProcessId, const Head& head, const std::byte* notices) REQUIRES(handling) override {
+    note_arrival_with(head, notices);
+  }
+  bool are_changes_home() REQUIRES(handling) override { return take_changes_home(); }
+  void release_team(std::uint32_t size, Head release) REQUIRES(handling) override {
+    release_with_notices(size, release);
+  }
+};
+constinit Scash scash;
+
+}  // namespace
+
+Protocol* scash_protocol() {
+  return &scash;
+}
+
+}  // namespace sdsm::dsm
