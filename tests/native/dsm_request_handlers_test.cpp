@@ -55,6 +55,7 @@ Answers take_answers() {
 
 /// A protocol without pages, which answers without further ado.
 class NoPages final : public Protocol {
+  const ModelOfMessages& messages() const override { return model_; }
   void start() override {}
   std::optional<std::size_t> take_fault(const Place&, std::uintptr_t, Access, const At&) override { return {}; }
   void count_page_request(ProcessId, std::uint64_t) override {}
@@ -78,6 +79,8 @@ class NoPages final : public Protocol {
   void release_team(std::uint32_t size, Head release) override {
     for (std::uint32_t i = size; i-- > 0;) answer(ProcessId{i}, release);
   }
+
+  ModelOfMessages model_{};
 };
 constinit NoPages no_pages;
 
