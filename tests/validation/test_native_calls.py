@@ -194,6 +194,7 @@ PRINTED = {
     "a wait ends by its limit, not by the run-time's signals": (("limited_waits",), "0 wrong"),
     "a wait in a program with a handler ends by its limit": (("limited_waits", "handler"), "0 wrong"),
     "a signal ends a wait, and calls the program's handler": (("handlers",), "0 wrong"),
+    "a handler runs on the stack of its thread, whatever sigaltstack says": (("other_stack",), "1 0"),
     "the limit of tasks' priorities is what the environment says": (("priority",), "7"),
 }
 

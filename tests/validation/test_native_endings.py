@@ -68,6 +68,21 @@ def test_what_any_thread_leaves_for_the_end_happens_before_what_main_left(tmp_pa
     assert (tmp_path / "file").read_text() == "text\n"
 
 
+def test_functions_of_on_exit_run_in_the_initial_threads_process_alone():
+    with MarkedRun("-q", "-n", 3, "--", ASKED / "on_exit") as run:
+        assert (run.end(), run.output) == (3, "3 initial\n")
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [("exec", "must not replace themselves by exec"), ("freed", "frees or resizes a block that it has freed"), ("thread of C11", "ended the run")],
+)
+def test_a_run_ends_with_a_line_where_a_trace_does(how, said):
+    with MarkedRun("-q", "-n", 2, "--", BUILD / "tests" / "traced" / "ending", how) as run:
+        assert run.end() == 1
+        assert said in run.one_error()
+
+
 @pytest.mark.parametrize(("how", "status"), [("returns", 0), ("exit", 3), ("_exit", 4)])
 def test_another_threads_exit_function_sees_mains_stack_and_may_end_the_program(how, status):
     for layout in (("-n", 3), ("--nodes", 2, "--threads-per-node", 2)):

@@ -44,6 +44,7 @@ PRINTED = {
         (RUN, TRACE), ("loads_waiting", ASKED / "waits_library.so"), ["end"]),
     "the static data of a program's libraries is shared, unoptimised": ((RUN, SHARED, TRACE), ("static_data_O0",), ["0 0 4"]),
     "the static data of a program's libraries is shared, optimised": ((RUN, SHARED, TRACE), ("static_data_O2",), ["0 0 4"]),
+    "what main sets of the C++ library holds for its process": ((RUN, SHARED), ("cpp_state",), ["1 have it"]),
     # Records of another byte order, with longer marks, set by the compiler's code at the begin of main.
     "every thread has the arguments and options of Fortran's main": (
         (ORDINARY, RUN, SHARED, TRACE), ("settings", "one", "two"), [" 2 one    16777216"] * 4),

@@ -23,7 +23,7 @@ def test_the_address_is_named_and_the_likely_reason(what, said):
     with MarkedRun("-q", "-n", 2, "--", PROGRAM, what) as run:
         assert run.end() == 1
         assert run.errors.startswith(f"sdsm: process 1 on node 1 ended the run: {said}"), run.errors
-        assert ('docs/running.md, "What is not shared"' in run.errors) == (what == "mapped")
+        assert ('docs/contract.md, "What is not shared"' in run.errors) == (what == "mapped")
         assert run.errors.count("\n") == 1
 
 
@@ -33,7 +33,7 @@ def test_another_process_never_takes_the_c_librarys_memory_for_its_own(layout):
     with MarkedRun("-q", *layout, "--", ASKED / "folders") as run:
         assert run.end() == 1
         assert "in memory that the C library, or the program by sbrk, got in process 0" in run.errors, run.errors
-        assert 'docs/running.md, "What is not shared"' in run.errors and run.errors.count("\n") == 1
+        assert 'docs/contract.md, "What is not shared"' in run.errors and run.errors.count("\n") == 1
 
 
 def test_a_handler_of_the_programs_own_gets_the_fault():

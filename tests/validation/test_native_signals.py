@@ -57,6 +57,12 @@ def test_a_handler_that_locks_while_its_thread_waits_ends_the_run():
         assert "a handler of a signal takes a lock or comes to a barrier while its thread waits for one" in run.errors
 
 
+def test_a_signal_sent_to_another_processs_thread_ends_the_run():
+    with MarkedRun("-q", "-n", 2, "--", ASKED / "kills") as run:
+        assert run.end() == 1
+        assert "was killed by signal 11" in run.one_error()
+
+
 @pytest.mark.parametrize("threads", [1, 4])
 def test_a_program_with_a_timer_can_be_traced(tmp_path, threads):
     trace = BUILD / "sdsm-trace", "-q", "-n", str(threads), "-o", tmp_path / "t.trace", "--", ASKED / "timer"

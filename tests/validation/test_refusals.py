@@ -1,5 +1,5 @@
 """What is refused when it is called is refused by its name, in a trace and in a run alike, and stands in the table of
-docs/running.md: each row has a program in tests/native/refused, and each entry point of libgomp that is missing a row."""
+docs/contract.md: each row has a program in tests/native/refused, and each entry point of libgomp that is missing a row."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MISSING = re.findall(r"^SDSM_MISSING_\w+\((\w+)\)", (SOURCE / "native/guest/open
 
 def table() -> set[str]:
     """Names in backticks in the first column."""
-    text = (SOURCE / "docs/running.md").read_text()
+    text = (SOURCE / "docs/contract.md").read_text()
     rows = text.split("| refused when called |")[1].split("\n\n")[0].splitlines()[2:]
     return {name for row in rows for name in re.findall(r"`([^`]+)`", row.split("|")[1])}
 

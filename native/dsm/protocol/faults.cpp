@@ -49,20 +49,20 @@ At at_fault(const ucontext_t& machine) {
          program::Decimal(static_cast<std::uint64_t>(opener)),
          " opened, and that this process does not have. Only processes of one host share streams, on descriptors 0 to "
          "199, and only if pidfd_getfd is allowed. Use the stream in the thread that opened it, or give the run one "
-         "host (docs/running.md, \"What is not shared\")"});
+         "host (docs/contract.md, \"What is not shared\")"});
   }
   const int owner = process_of_library_heap(address);
   if (owner >= 0 && owner != static_cast<int>(index_of(self.process))) {
     constexpr const char* remedy =
         ". What popen, opendir, newlocale, iconv_open, sbrk and the like return is for the thread that called them: "
-        "let each thread call them for itself (docs/running.md, \"What is not shared\")";
+        "let each thread call them for itself (docs/contract.md, \"What is not shared\")";
     end_run({"the program touched address 0x", digits,
              ", in memory that the C library, or the program by sbrk, got in process ",
              program::Decimal(static_cast<std::uint64_t>(owner)), remedy});
   }
   end_run({"the program touched address 0x", digits,
            ", where this process has no memory that may be used so. What another thread mapped by mmap or "
-           "loaded by dlopen is not shared (docs/running.md, \"What is not shared\")",
+           "loaded by dlopen is not shared (docs/contract.md, \"What is not shared\")",
            elsewhere});
 }
 

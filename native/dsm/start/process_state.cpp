@@ -15,7 +15,7 @@ using namespace sdsm::dsm;
 
 namespace {
 
-constexpr const char* details = " (docs/running.md, \"What is not shared\")";
+constexpr const char* details = " (docs/contract.md, \"What is not shared\")";
 
 /// True once in a process other than the initial thread's, for the program's calls.
 bool is_news(std::atomic<bool>& was_reported, std::uintptr_t caller) {

@@ -376,7 +376,7 @@ class Cluster final : private Hosts::Listener {
         stage_ == Stage::listening
             ? "The run-time has not taken over (is there a message of the dynamic linker above?), or the "
               "program ended before its main function"
-            : "Programs must not close the descriptors of the run-time (docs/running.md), and must not replace "
+            : "Programs must not close the descriptors of the run-time (docs/contract.md), and must not replace "
               "themselves by exec";
     blame(number, BlameKind::death, fmt::format("ended with status {} and no word{}. {}", end.status, when(), hint),
           now);
@@ -401,7 +401,7 @@ class Cluster final : private Hosts::Listener {
       case SIGPROF:
       case SIGIO:
         return "A signal's handler is there for the thread that set it: set it in a parallel region, by each thread "
-               "(docs/running.md, \"What is not shared\")";
+               "(docs/contract.md, \"What is not shared\")";
       default: return "If it does so without sdsm run too, look for the reason there first; else please report it";
     }
   }

@@ -633,7 +633,7 @@ static enum operation operation_of(const struct model* m, const struct phase* ph
   if (i == exchange_cell) return op_exchange;
   const enum operation operation = (enum operation)(drawn % operations);
   /* Of plain stores at once to a variable on a stack, one stays whole only if it has four bytes. Anywhere, those to a
-   * shorter one undo a change of what lies beside it in the same four bytes (docs/native-dsm.md). */
+   * shorter one undo a change of what lies beside it in the same four bytes (docs/contract.md). */
   const int is_whole = cell->bytes == 4 || (cell->bytes == 8 && cell->area < area_initial_stack);
   const int may_tear = operation == op_store_any && !is_whole;
   return operation == op_exchange || may_tear ? op_add : operation;

@@ -1,6 +1,6 @@
 // Built as loading with -O2 -DCALLS=100
 // Built as loading_often with -O2 -DCALLS=1000
-// What docs/running.md says of libraries that come by dlopen: by one thread for all, by each for itself.
+// What docs/contract.md says of libraries that come by dlopen: by one thread for all, by each for itself.
 #include <dlfcn.h>
 #include <stdio.h>
 static int shared, most;
