@@ -24,8 +24,8 @@
 ///                               <-  result      (Result) at the end of the program
 /// A process ends as soon as its launcher's end of the socket is closed.
 ///
-/// On other hosts an agent (run_command/agent.hpp) starts the processes, whose control sockets are connections to the
-/// launcher then. The agent has a connection of its own:
+/// On other hosts an agent (native/launch/run/agent.hpp) starts the processes, whose control sockets are connections to
+/// the launcher then. The agent has a connection of its own:
 ///
 ///   launcher                         agent
 ///                               <-  failed      (text) why the host's processes cannot be started

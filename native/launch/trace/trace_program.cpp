@@ -54,7 +54,7 @@ std::string machine_name() {
   return clock.empty() ? model : fmt::format("{}, {} MHz", model, clock);
 }
 
-/// For the run-time (tracer/stream.hpp).
+/// For the run-time (native/tracer/record/stream.hpp).
 Descriptor readings_file(const trace::Readings& readings) {
   std::vector<std::uint64_t> words{readings.size()};
   std::uint64_t place = readings.size() + 2;

@@ -17,10 +17,10 @@ struct TracedProgram {
   std::filesystem::path runtime;       ///< libsdsm-trace.so
   std::uint32_t threads = 1;
   bool has_sites = false;
-  std::string words{};  ///< pages whose words are recorded (tracer/words.hpp); empty: none
+  std::string words{};  ///< pages whose words are recorded (native/tracer/execution/words.hpp); empty: none
   std::uint64_t clock_speed = 1;
   std::uint64_t date = 0;  ///< what calendars show at its begin, in seconds since 1970
-  int readings = -1;       ///< descriptor of the clock's predicted readings (tracer/stream.hpp); -1: none
+  int readings = -1;       ///< descriptor of the clock's predicted readings (native/tracer/record/stream.hpp); -1: none
 };
 
 /// The program's standard streams. Output is shown in the last pass only.

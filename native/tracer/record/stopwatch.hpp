@@ -29,7 +29,7 @@ void calibrate_clocks() REQUIRES(program::starting);
 /// One interval's compute time. Between touches in quick succession it reads the time stamp counter, as a system call
 /// would make a touch a tenth slower. After a longer gap the thread may have been off its processor, so it reads the
 /// CPU clock. The kernel's time to deliver a fault counts as the program's: it varies too much to be subtracted here
-/// (trace_command/touch_places.hpp does it).
+/// (native/launch/trace/touch_places.hpp does it).
 class Stopwatch {
  public:
   void reset() { own_ns_ = 0; }

@@ -141,7 +141,7 @@ struct IntervalRecord {
   std::uint64_t object = 0;
   std::uint64_t value = 0;
   /// Compute time. In the tracked pass it includes the kernel's time to deliver each touch's signal: see places_of in
-  /// trace_command/touch_places.hpp.
+  /// native/launch/trace/touch_places.hpp.
   std::uint64_t compute_ns = 0;
 };
 

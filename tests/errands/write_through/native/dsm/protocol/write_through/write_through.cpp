@@ -97,7 +97,9 @@ class WriteThrough final : public Protocol {
   Release arrive(Head arrival, bool, Wait wait) REQUIRES(application) override {
     return {ask(barrier_master, arrival, nullptr, nullptr, wait)};
   }
-  void count_arrival(ProcessId master) REQUIRES(application) override { count_message_of_kind(master, come, payload(0)); }
+  void count_arrival(ProcessId master) REQUIRES(application) override {
+    count_message_of_kind(master, come, payload(0));
+  }
 
   void gather_notices(ProcessId, const Head&, const std::byte*) REQUIRES(handling) override {}
   void tell_more_notices(ProcessId, const Head&) REQUIRES(handling) override {}
