@@ -143,18 +143,6 @@ def test_atomic_operations(name, atomics, threads):
         assert run["options"]["atomics"] == simulation["options"]["atomics"] == atomics
 
 
-@pytest.mark.parametrize(("atomics", "threads"), thinned(3, ATOMICS, (2, 3, 4)))
-def test_atomic_functions_of_shared_pointers(atomics, threads):
-    """Each is a lock, beside the atomic operations that count owners. Single-writer mode, behind those, decides by timing
-    what is fetched: a run fetched up to a page less for each thread than its simulation. A count that is as before when
-    its page goes home is no change in a run."""
-    run, simulation = both(threads, ASKED / "pointers", options=("--atomics", atomics))
-    fetches = ("faults", "messages", "messages_by_kind", "diff_bytes", "bytes", "served") if atomics == "home" else ()
-    assert counts(run, fetches) == counts(simulation, fetches)
-    calls = 5 * 4 * 2
-    assert [thread["locks"] for thread in run["threads"]] == threads * [2 * calls if atomics == "lock" else calls]
-
-
 @pytest.mark.parametrize(("atomics", "threads"), thinned(2, ATOMICS, (2, 4)))
 def test_an_operation_on_a_threads_own_stack_takes_no_fault(atomics, threads):
     """Process 0 alone operates on two of its variables; its own stack is open for it."""

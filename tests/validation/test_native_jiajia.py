@@ -158,7 +158,6 @@ def test_a_scope_hands_on_what_it_says(tmp_path, nodes, per_node, scope, written
         (("counted", "doacross"), ("--scope", "lock"), "Leave out --scope lock"),
         (("counted", "locks_alone"), ("--scope", "lock"), "has a parallel region that begins within a lock"),
         (("counted", "semaphores"), ("--scope", "lock"), "Leave out --scope lock"),
-        (("../constructs/cpp", "shared_pointers"), ("--scope", "lock"), "has an atomic function of std::shared_ptr"),
     ],
 )
 def test_what_cannot_be_right_ends_the_run_by_name(program, options, why):
