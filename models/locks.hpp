@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "models/ids.hpp"
+#include "models/program/events.hpp"
 
 namespace sdsm {
 
@@ -30,8 +31,6 @@ constexpr ProcessId manager_of_flag(std::uint64_t flag, std::uint32_t processes)
 constexpr ProcessId manager_of(LockId lock, std::uint32_t processes) {
   return ProcessId{index_of(lock) % processes};
 }
-
-inline constexpr LockId ordered_lock{2};  ///< of ordered regions
 
 /// The locks that the initial thread keeps while it runs alone, outside of parallel regions. Nobody can want one, or
 /// see what its holder stored, before the next fork, whose barrier flushes all. So the thread asks a lock's manager

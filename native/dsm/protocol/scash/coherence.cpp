@@ -83,7 +83,7 @@ void ask_for(std::span<const Place> places, bool has_copy, const std::vector<std
 
 /// A page that its process has open for good changes unseen. So its copies go when something is seen that may be newer.
 bool is_open_at_home(const Place& place) {
-  return trace::is_open_at_home(region(index_of(place.id.region)).kind);
+  return is_open_at_home(region(index_of(place.id.region)).kind);
 }
 
 /// Adds the following pages of which the node has no copy; its tables have them from now on.
