@@ -92,7 +92,7 @@ TEST_CASE("threads fill the nodes by blocks") {
   STATIC_REQUIRE(layout.node_of(ProcessId{7}) == NodeId{3});
 }
 
-TEST_CASE("--placement is in force for heap blocks and static arrays without a request") {
+TEST_CASE("the option places heap blocks, and static arrays without a request") {
   const auto placed = [](RegionKind kind, Placement asked, HeapPlacement wanted, bool is_filled = false) {
     return placement_of(wanted, {.kind = kind, .placement = asked}, is_filled);
   };
