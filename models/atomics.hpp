@@ -8,8 +8,6 @@
 #include <cstdint>
 #include <string_view>
 
-#include "models/ids.hpp"
-
 namespace sdsm {
 
 /// How operations are done. A fence alone (`omp flush`) orders memory whatever operations do.
@@ -30,8 +28,5 @@ constexpr std::string_view name_of(Atomics atomics) {
 constexpr Atomics atomics_named(std::string_view name) {
   return static_cast<Atomics>(std::ranges::find(atomics_names, name) - atomics_names.begin());
 }
-
-/// The lock of each atomic operation under Atomics::lock, and of those that gcc compiles to calls.
-inline constexpr LockId atomic_lock{1};
 
 }  // namespace sdsm

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "models/protocol/pages.hpp"
 #include "models/units.hpp"
 
 namespace sdsm {
@@ -26,11 +27,11 @@ struct ChangedLines {
   constexpr bool operator==(const ChangedLines&) const = default;
 };
 
-inline constexpr std::uint16_t words_per_page = 1024;
+inline constexpr std::uint16_t words_per_page = page_bytes / word_bytes;
 inline constexpr unsigned words_per_line = 16;
 inline constexpr Bytes diff_header{8};
 inline constexpr Bytes run_header{4};
-inline constexpr Bytes diff_word{4};
+inline constexpr Bytes diff_word{word_bytes};
 
 /// Every word of the page, in one run.
 inline constexpr Change whole_page{words_per_page, 1};

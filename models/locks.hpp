@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "models/ids.hpp"
+#include "models/program/events.hpp"
 
 namespace sdsm {
 
@@ -31,7 +32,6 @@ constexpr ProcessId manager_of(LockId lock, std::uint32_t processes) {
   return ProcessId{index_of(lock) % processes};
 }
 
-inline constexpr LockId ordered_lock{2};       ///< of ordered regions
 inline constexpr ProcessId barrier_master{0};  ///< at which a team's threads meet
 
 /// The locks that the initial thread keeps while it runs alone, outside of parallel regions. Nobody can want one, or

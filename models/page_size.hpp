@@ -4,12 +4,13 @@
 #include <string>
 #include <string_view>
 
+#include "models/protocol/pages.hpp"
 #include "models/units.hpp"
 
 namespace sdsm {
 
 /// A trace's pages, of which larger ones consist.
-inline constexpr Bytes least_page{4096};
+inline constexpr Bytes least_page{page_bytes};
 /// The largest size of pages for which a trace has the places of its regions.
 inline constexpr Bytes most_page{65536};
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "models/ids.hpp"
-#include "models/placement.hpp"
+#include "models/program/placement.hpp"
 #include "models/units.hpp"
 
 namespace sdsm {

@@ -32,26 +32,18 @@ Cluster::Cluster(Clock& clock_, Network& network_, const Topology& topology, Lay
       unacknowledged_(layout_.processes()),
       random_(options_.seed) {
   for (const trace::Region& region : regions) {
-    if (region.kind == trace::RegionKind::thread_stack) {
-      homes.push_back(homes_of_stack(ProcessId{region.owner}, region.pages));
-    } else {
-      homes.push_back({placement_of(options.placement, region.kind, region.placement, region.is_filled), region.pages,
-                       std::nullopt});
-    }
-  }
-  for (const trace::Region& region : regions) {
-    has_prefetch.push_back(trace::has_prefetch(region.kind));
-    const bool stays =
-        trace::is_placed_by_option(region.kind, region.placement) || region.placement == Placement::first_touch;
-    variables_.push_back(!trace::is_program_variable(region.kind) ? Variables::none
-                         : stays                                  ? Variables::at_start
-                                                                  : Variables::placed);
+    homes.push_back(homes_of(region, placement_of(options.placement, region, region.is_filled), region.pages));
+    has_prefetch.push_back(sdsm::has_prefetch(region.kind));
+    const bool stays = is_placed_by_option(region) || region.placement == Placement::first_touch;
+    variables_.push_back(!is_program_variable(region.kind) ? Variables::none
+                         : stays                           ? Variables::at_start
+                                                           : Variables::placed);
   }
   homes.push_back(administrative_homes);
   has_prefetch.push_back(false);
   variables_.push_back(Variables::none);
   for (std::uint32_t i = 0; i < regions.size(); ++i) {
-    if (trace::is_open_at_home(regions[i].kind)) unnoticed_regions.push_back(RegionId{i});
+    if (is_open_at_home(regions[i].kind)) unnoticed_regions.push_back(RegionId{i});
   }
   if (costs.costs().invalidation == Invalidation::changed) {
     notices = std::make_unique<WriteNotices>();

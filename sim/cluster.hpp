@@ -15,7 +15,7 @@
 #include "models/costs.hpp"
 #include "models/first_touch.hpp"
 #include "models/jiajia/rules.hpp"
-#include "models/placement.hpp"
+#include "models/program/placement.hpp"
 #include "models/protocol/registry.hpp"
 #include "models/protocol/tables.hpp"
 #include "models/scash/directives.hpp"

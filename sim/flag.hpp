@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/demand.hpp"
+#include "models/program/demand.hpp"
 
 namespace sdsm::sim {
 

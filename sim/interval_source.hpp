@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "models/page_size.hpp"
 #include "workloads/trace/larger_pages.hpp"
 #include "workloads/trace/reader.hpp"
 
@@ -21,13 +22,13 @@ class IntervalSource {
 class TraceSource final : public IntervalSource {
  public:
   /// `page`: see trace::LargerPages.
-  TraceSource(const trace::File& file, std::uint32_t thread, Bytes page = {trace::page_bytes})
-      : cursor_(file.thread(thread, page.count > trace::page_bytes ? trace::Detail::pages : trace::Detail::touches)) {
-    if (page.count > trace::page_bytes) larger_.emplace(file.regions(), page);
+  TraceSource(const trace::File& file, std::uint32_t thread, Bytes page = least_page)
+      : cursor_(file.thread(thread, page > least_page ? trace::Detail::pages : trace::Detail::touches)) {
+    if (page > least_page) larger_.emplace(file.regions(), page);
   }
   const trace::Interval* next() override {
     const trace::Interval* const interval = cursor_.next();
-    if (interval != nullptr && interval->end.team != 0 && interval->end.kind != trace::EventKind::barrier) {
+    if (interval != nullptr && interval->end.team != 0 && interval->end.kind != EventKind::barrier) {
       throw std::invalid_argument(
           "the trace has events of a part of a team other than barriers, which this program cannot play. Use the sdsm "
           "that wrote it");

@@ -415,7 +415,7 @@ class JiajiaMemory final : public Memory {
   void begin(const trace::Interval& interval, std::uint64_t before) override {
     if (before == 0) learn_region();
     if (is_in_parallel_region_) thread_.account.follow_region();
-    joins_ = interval.end.kind == trace::EventKind::join;
+    joins_ = interval.end.kind == EventKind::join;
   }
   /// After an interval whose stores others wait for, sends the changes home and lets them go on.
   void finish_interval(std::uint64_t event) override {

@@ -8,7 +8,6 @@
 
 #include "models/locks.hpp"
 #include "sim/simulation.hpp"
-#include "workloads/trace/compares.hpp"
 
 namespace sdsm::sim {
 
@@ -62,7 +61,7 @@ void Player::work(const trace::Interval& interval) {
   if (!has_faults_) return spend(compute);
   Time done{};
   for (const trace::TouchRun& run : interval.touches) {
-    constexpr auto steps = static_cast<std::int64_t>(trace::position_steps);
+    constexpr auto steps = static_cast<std::int64_t>(position_steps);
     const Time at = compute / steps * run.position + compute % steps * run.position / steps;
     spend(at - done);
     done = at;
@@ -101,8 +100,8 @@ void Player::touch(const trace::TouchRun& run) {
   }
 }
 
-void Player::acquire(LockId lock, const trace::Event& event) {
-  if (!may_be_tried(static_cast<trace::LockClass>(event.detail))) {
+void Player::acquire(LockId lock, const Event& event) {
+  if (!may_be_tried(static_cast<LockClass>(event.detail))) {
     memory_->acquire(lock, turn_of(event));
     sections_.push_back(lock);
     return;
@@ -111,8 +110,8 @@ void Player::acquire(LockId lock, const trace::Event& event) {
   locks_.take(lock, was_tried(event) && !cluster_.order);
 }
 
-void Player::release(LockId lock, const trace::Event& event) {
-  if (may_be_tried(static_cast<trace::LockClass>(event.detail))) return locks_.give(lock);
+void Player::release(LockId lock, const Event& event) {
+  if (may_be_tried(static_cast<LockClass>(event.detail))) return locks_.give(lock);
   std::erase(sections_, lock);
   memory_->release(lock);
 }
@@ -122,7 +121,7 @@ void Player::give_locks_back() {
   for (const LockId lock : sections_) memory_->release(lock);
 }
 
-std::optional<std::uint64_t> Player::turn_of(const trace::Event& acquire) {
+std::optional<std::uint64_t> Player::turn_of(const Event& acquire) {
   if (!has_turn(acquire)) return {};
   if (acquire.value != 0) return acquire.value - 1;
   cluster_.has_unknown_turns = true;
@@ -137,17 +136,16 @@ Demand beyond(Demand demand, std::uint64_t value) {
 }
 
 /// Returns the demand of taking a library's object.
-FlagWait taken_by(const trace::Event& event) {
-  switch (static_cast<trace::ObjectClass>(event.detail)) {
-    case trace::ObjectClass::semaphore: return {.demand = beyond(semaphore_demand, event.value)};
-    case trace::ObjectClass::reader: return {.demand = beyond(reader_demand, event.value)};
-    case trace::ObjectClass::writer: return {.demand = beyond(writer_demand, event.value)};
+FlagWait taken_by(const Event& event) {
+  switch (static_cast<ObjectClass>(event.detail)) {
+    case ObjectClass::semaphore: return {.demand = beyond(semaphore_demand, event.value)};
+    case ObjectClass::reader: return {.demand = beyond(reader_demand, event.value)};
+    case ObjectClass::writer: return {.demand = beyond(writer_demand, event.value)};
     default: return {.until = event.value};
   }
 }
 
-void Player::close(const trace::Event& event) {
-  using trace::EventKind;
+void Player::close(const Event& event) {
   memory_->finish_interval(intervals_ + 1);
   const auto team = static_cast<std::uint32_t>(event.value);
   const LockId lock{static_cast<std::uint32_t>(event.object)};
@@ -232,7 +230,7 @@ void Player::perform(Directive directive, std::uint32_t team) {
   }
 }
 
-void Player::operate_or_reduce(const trace::Event& event) {
+void Player::operate_or_reduce(const Event& event) {
   if (next_reduction_ < reductions_.size() && reductions_[next_reduction_].interval == intervals_) {
     const bool combines = thread_.id() == ProcessId{0};
     perform(combines ? Directive::reduction_combines : Directive::reduction_gives, reductions_[next_reduction_++].team);
@@ -248,9 +246,9 @@ void Player::operate_or_reduce(const trace::Event& event) {
 /// Repeats a refused operation with the value that it found. Baselines leave repetitions out, as these are a kind of
 /// waiting. Nothing is refused under a lock, which Omni holds during the whole update, nor in a recorded order, which
 /// fits only a run without refusals.
-void Player::operate(PageId page, const trace::Event& event) {
+void Player::operate(PageId page, const Event& event) {
   const ProcessId home = home_of(page);
-  const std::uint16_t words = trace::words_changed(event);
+  const std::uint16_t words = words_changed(event);
   if (atomics_ == Atomics::lock) {
     count_atomic();
     memory_->acquire(atomic_lock, std::nullopt);
@@ -262,7 +260,7 @@ void Player::operate(PageId page, const trace::Event& event) {
   }
   WordOperation operation{.page = page, .byte = event.value, .words = words};
   // The program does not repeat an operation that failed in the trace, so neither do we.
-  operation.compares = words > 0 && (event.detail & trace::compares_found) != 0 && !cluster_.order;
+  operation.compares = words > 0 && (event.detail & compares_found) != 0 && !cluster_.order;
   operation.found = operate_at_home(operation, home);
   const Uncontended once = thread_.uncontended;
   while (operation.found) {
@@ -298,13 +296,12 @@ ProcessId Player::home_of(PageId page) {
   return is_first_touch ? cluster_.first_toucher(thread_, page) : cluster_.home_of_page(page);
 }
 
-void Player::note_clock(const trace::Event& event) {
+void Player::note_clock(const Event& event) {
   if (cluster_.options.readings) {
     thread_.catch_up_and_wait();
-    cluster_.readings[index_of(thread_.id())].push_back(
-        {static_cast<trace::ClockSource>(event.detail), cluster_.clock.now()});
+    cluster_.readings[index_of(thread_.id())].push_back({static_cast<ClockSource>(event.detail), cluster_.clock.now()});
   }
-  if (thread_.id() != ProcessId{0} || clock_calls_ == 0 || !trace::bounds_region(event, clock_rank_)) return;
+  if (thread_.id() != ProcessId{0} || clock_calls_ == 0 || !bounds_region(event, clock_rank_)) return;
   ++clock_calls_seen_;
   if (clock_calls_seen_ != 1 && clock_calls_seen_ != clock_calls_) return;
   thread_.catch_up_and_wait();

@@ -31,24 +31,24 @@ class Player {
  private:
   void work(const trace::Interval& interval);
   void touch(const trace::TouchRun& run);
-  void acquire(LockId lock, const trace::Event& event);
-  void release(LockId lock, const trace::Event& event);
+  void acquire(LockId lock, const Event& event);
+  void release(LockId lock, const Event& event);
   /// Releases the thread's locks after another thread has ended the program, as their next holders may come later.
   void give_locks_back();
-  std::optional<std::uint64_t> turn_of(const trace::Event& acquire);
-  void close(const trace::Event& event);
+  std::optional<std::uint64_t> turn_of(const Event& acquire);
+  void close(const Event& event);
   /// `team` is the number of threads for directives with a barrier; else 0.
   void perform(Directive directive, std::uint32_t team);
   /// Plays the operation that ended the interval, which may be a part of a reduction.
-  void operate_or_reduce(const trace::Event& event);
-  void operate(PageId page, const trace::Event& event);
+  void operate_or_reduce(const Event& event);
+  void operate(PageId page, const Event& event);
   /// Returns the result of ComparedWords::operate().
   std::optional<Moment> operate_at_home(const WordOperation& operation, ProcessId home);
   void count_atomic();
   void fence();
   void spin(ProcessId by, std::uint64_t events);
   ProcessId home_of(PageId page);
-  void note_clock(const trace::Event& event);
+  void note_clock(const Event& event);
   Time scaled(std::uint64_t compute_ns) const;
   void spend(Time computing);
 
@@ -67,7 +67,7 @@ class Player {
   double stretch_;  ///< factor on computing time beside the node's other threads
   std::uint64_t clock_calls_seen_ = 0;
   std::uint64_t intervals_ = 0;
-  trace::Event last_event_;
+  Event last_event_;
   bool executed_single_ = false;
   bool finished_ = false;
 

@@ -21,8 +21,6 @@ namespace sdsm::sim {
 namespace {
 
 using namespace commands;
-using trace::Event;
-using trace::EventKind;
 
 /// Whether the program alone decides the order of such events in a thread.
 bool is_decision(EventKind kind) {
@@ -47,9 +45,8 @@ Event next_decision(trace::ThreadCursor& cursor) {
 
 std::string in_words(const Event& event) {
   return fmt::format("{} ({})", name_of(event.kind),
-                     event.kind == EventKind::clock
-                         ? fmt::format("{}", name_of(static_cast<trace::ClockSource>(event.detail)))
-                         : fmt::format("object {}, value {}", event.object, event.value));
+                     event.kind == EventKind::clock ? fmt::format("{}", name_of(static_cast<ClockSource>(event.detail)))
+                                                    : fmt::format("object {}, value {}", event.object, event.value));
 }
 
 std::optional<std::string> changed_event(const trace::File& earlier, const trace::File& later) {

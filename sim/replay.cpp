@@ -13,8 +13,6 @@
 namespace sdsm::sim {
 namespace {
 
-using trace::Event;
-using trace::EventKind;
 using trace::Interval;
 using trace::TouchRun;
 
@@ -71,8 +69,7 @@ class Script {
     add_all(0, {EventKind::join, 0, 0, layout_.processes()});
     add_all(0, {EventKind::end, 0, 0, 0});
     Program program;
-    program.regions.push_back(
-        {RegionId{0}, trace::RegionKind::globals, Placement::initial, pages, 0, 0, false, "globals"});
+    program.regions.push_back({{RegionKind::globals, Placement::initial, 0, pages}, RegionId{0}, 0, false, "globals"});
     for (auto& intervals : threads_) program.sources.push_back(std::make_unique<MemorySource>(std::move(intervals)));
     return simulate(platform, layout_, network, std::move(program), options);
   }

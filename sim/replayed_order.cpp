@@ -44,7 +44,7 @@ ReplayedOrder::ReplayedOrder(trace::Order order, Layout layout, const std::vecto
     regions_[number] = RegionId{static_cast<std::uint32_t>(region)};
   };
   for (std::size_t i = 0; i < numbers.size(); ++i) name(numbers[i], i);
-  name(trace::administrative_region, regions.size());
+  name(administrative_region, regions.size());
   for (std::size_t node = 0; node < order_.nodes.size(); ++node) {
     std::uint64_t& drops = nodes_[node].drops;
     const std::vector<trace::OrderEvent>& events = order_.nodes[node];

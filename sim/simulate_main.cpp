@@ -86,7 +86,7 @@ std::vector<std::string> outputs_of(const Request& request) {
 
 /// Whether threads hand memory over without the run-time: results count how often, then.
 bool has_flags(const trace::File& file) {
-  using enum trace::EventKind;
+  using enum EventKind;
   return trace::count_of(file, atomic) + trace::count_of(file, fence) + trace::count_of(file, spin) > 0;
 }
 
@@ -106,7 +106,7 @@ std::uint64_t reduced_operations(const Request& request, const trace::Reductions
 /// operations that are done otherwise.
 std::vector<std::string> uncosted(const trace::File& file, ProtocolKind protocol, Atomics atomics,
                                   std::uint64_t reduced) {
-  using enum trace::EventKind;
+  using enum EventKind;
   std::vector<std::string> found;
   for (const trace::UnseenCall& unseen : file.header().unseen) {
     if (unseen.call.find("wait") != std::string::npos) found.push_back(unseen.call);
@@ -193,11 +193,11 @@ void refuse_settings(const Request& request, const Platform& platform) {
 
 /// JIAJIA's own scopes are those of its locks and of the barrier of all.
 void refuse_waits(const Request& request, const trace::File& file) {
-  using enum trace::EventKind;
+  using enum EventKind;
   const RunOptions& options = request.options;
   if (!tables_of(options.protocol).traits.has_scopes || options.jiajia.scope != jiajia::Scope::lock) return;
   std::uint64_t waits = 0;
-  for (const trace::EventKind kind : {post, wait, take, meet, give, spin}) waits += trace::count_of(file, kind);
+  for (const EventKind kind : {post, wait, take, meet, give, spin}) waits += trace::count_of(file, kind);
   if (waits == 0) return;
   throw BadInput(
       fmt::format("{} has {} events of doacross loops, of semaphores and other objects of a "
@@ -248,8 +248,8 @@ std::vector<RegionId> privatized_regions(const Request& request, const trace::Fi
 
 /// How much of these is read in parallel regions. What is written there is nobody's own: refused.
 Bytes read_in_parallel(const trace::File& file, const std::vector<RegionId>& privatized, Bytes page) {
-  using enum trace::EventKind;
-  const auto parts = static_cast<std::uint64_t>(page.count) / trace::page_bytes;
+  using enum EventKind;
+  const auto parts = static_cast<std::uint64_t>(page.count) / page_bytes;
   std::set<PageId> pages;
   for (std::uint32_t thread = 0; !privatized.empty() && thread < file.header().threads; ++thread) {
     TraceSource source(file, thread);
@@ -448,7 +448,7 @@ std::string page_table(const trace::File& file, Layout layout, const Result& res
   std::vector<std::uint32_t> numbers = trace::running_regions(file.regions(), layout.processes());
   trace::RegionNames names;
   for (const trace::Region& region : file.regions()) names[numbers[index_of(region.id)]] = region.name;
-  numbers.push_back(trace::administrative_region);
+  numbers.push_back(administrative_region);
   trace::PageBook book;
   for (const auto& [key, figures] : result.pages) {
     const auto& [page, process] = key;
@@ -580,7 +580,7 @@ std::optional<trace::Order> order_of(const Request& request, const Platform& pla
   trace::Order order = trace::read_order(request.order);
   const std::optional<Atomics> asked = request.options.atomics;
   const bool is_unasked = !asked && atomics_on(platform, asked) != Atomics::home;
-  if (is_unasked && !request.is_silent && trace::count_of(file, trace::EventKind::atomic) > 0) {
+  if (is_unasked && !request.is_silent && trace::count_of(file, EventKind::atomic) > 0) {
     say(
         fmt::format("warning: {} does atomic operations otherwise than `sdsm run`, which does them at their pages' "
                     "homes unless told. If the order is of such a run, give --atomics home",
@@ -597,9 +597,8 @@ Program program_of(const trace::File& file, const trace::TraceSurvey& survey, By
   made.clock_rank = survey.clock_rank;
   made.clock_calls = survey.clock_calls;
   if (const auto by = file.header().ended_by) made.ended_by = ProcessId{*by};
-  made.has_spins = trace::count_of(file, trace::EventKind::spin) > 0;
-  made.has_operations =
-      trace::count_of(file, trace::EventKind::atomic) + trace::count_of(file, trace::EventKind::fence) > 0;
+  made.has_spins = trace::count_of(file, EventKind::spin) > 0;
+  made.has_operations = trace::count_of(file, EventKind::atomic) + trace::count_of(file, EventKind::fence) > 0;
   made.order = order;
   made.intervals = file.totals(0).intervals;
   for (std::uint32_t t = 0; t < file.header().threads; ++t)

@@ -25,8 +25,8 @@ using commands::RunError;
 struct Program {
   std::vector<trace::Region> regions;
   std::vector<std::unique_ptr<IntervalSource>> sources;
-  unsigned clock_rank = rank_of(trace::ClockSource::omp_get_wtime);  ///< rank of the clocks that bound the region
-  std::uint64_t clock_calls = 0;                                     ///< the initial thread's calls of those clocks
+  unsigned clock_rank = rank_of(ClockSource::omp_get_wtime);  ///< rank of the clocks that bound the region
+  std::uint64_t clock_calls = 0;                              ///< the initial thread's calls of those clocks
   std::uint64_t intervals = 0;  ///< intervals of the initial thread, for progress; 0 if unknown
   bool has_spins = false;
   /// The thread that ends the program inside a parallel region; the others' work ends with it.

@@ -8,6 +8,7 @@ Rules, one line per violation, `file:line: what (why)`:
   layers    models/ < commands/ < workloads/ < platforms/ < native/, sim/; native/ and sim/ do not know each other
   simgrid   only sim/ includes SimGrid
   pure      models/ includes no header of the operating system, of files or of clocks
+  format    what runs inside the user's program, or starts it, includes nothing of workloads/trace/
   from root quoted includes name their folder, so that a reader and this check see the layer
   compile   no header outside of tests/ includes SimGrid's, CLI11's or JSON's own, which take a second each to compile;
             CLI11 is included by commands/command_line.cpp alone
@@ -47,6 +48,9 @@ PUBLIC_HEADER_FOLDER = "sdsm"
 
 #: OpenMP programs that tests trace are compiled as a user's would be, without the project's root as an include path.
 PROGRAMS_FOLDER = "programs"
+
+#: A trace stores facts about a program, which these have from models/program/.
+KNOWS_NO_TRACE_FORMAT = re.compile(r"^native/((guest|tracer|dsm)/|launch/[^/]+$)")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?P<bracket>["<])(?P<path>[^">]+)[">]')
 
@@ -110,7 +114,7 @@ TEXT_LIMIT_BYTES = 1 << 20
 
 
 def check_includes(path: str, text: str) -> list[str]:
-    """Violations of layers, simgrid, pure and from root in one source file.
+    """Violations of layers, simgrid, compile, pure, format and from root in one source file.
 
     path: relative to the checkout, with forward slashes. text: the file's content.
     """
@@ -141,6 +145,8 @@ def check_includes(path: str, text: str) -> list[str]:
             violation(f"includes {target}", "it takes a second to compile: only the .cpp files that call it include it")
         if folder == "models" and IMPURE.search(target):
             violation(f"models/ includes {target}", "the protocol knows no operating system, file or clock")
+        if KNOWS_NO_TRACE_FORMAT.search(path) and target.startswith("workloads/trace/"):
+            violation(f"includes {target}", "facts about a program are in models/program/")
         neighbour = "/" not in target and path.split("/")[-2].startswith(PROGRAMS_FOLDER)
         if quoted and head not in ABOVE and head != PUBLIC_HEADER_FOLDER and not neighbour:
             violation(f'includes "{target}"', 'write quoted includes from the root, as in "models/units.hpp"')
@@ -298,6 +304,12 @@ class EachRuleFindsItsViolation(unittest.TestCase):
         for header in ("chrono", "cstdint", "vector", "fmt/format.h"):
             self.assertEqual(self.broken("models/a.hpp", f"#include <{header}>"), 0, header)
         self.assertEqual(self.broken("native/a.hpp", "#include <sys/mman.h>"), 0)
+
+    def test_the_user_s_program_knows_no_trace_format(self) -> None:
+        for folder in ("guest/openmp", "tracer", "dsm/wire", "launch"):
+            self.assertEqual(self.broken(f"native/{folder}/a.hpp", '#include "workloads/trace/trace.hpp"'), 1, folder)
+        self.assertEqual(self.broken("native/launch/trace/a.hpp", '#include "workloads/trace/trace.hpp"'), 0)
+        self.assertEqual(self.broken("native/dsm/wire/a.hpp", '#include "models/program/events.hpp"'), 0)
 
     def test_quoted_includes_start_at_the_root(self) -> None:
         self.assertEqual(self.broken("sim/a.cpp", '#include "play.hpp"'), 1)

@@ -1,13 +1,25 @@
-/// Accesses, owners and synchronisations, as all protocols define them.
+/// Pages, accesses, owners and synchronisations, as all protocols define them.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "models/ids.hpp"
 
 namespace sdsm {
 
+/// The machine's pages, and a trace's. Simulated pages may consist of several (models/page_size.hpp).
+inline constexpr std::size_t page_bytes = 4096;
+/// Diffs compare words of this size (docs/protocol.md).
+inline constexpr std::size_t word_bytes = 4;
+
 enum class Access : std::uint8_t { read, write };
+
+constexpr std::string_view name_of(Access access) {
+  return name_in(std::array<std::string_view, 2>{"read", "write"}, access);
+}
 
 /// A process's relation to a page. The page's *home* process owns it, and its home's memory is the page.
 enum class Owner : std::uint8_t {

@@ -8,7 +8,7 @@
 #include <span>
 
 #include "models/ids.hpp"
-#include "models/placement.hpp"
+#include "models/program/placement.hpp"
 
 namespace sdsm {
 

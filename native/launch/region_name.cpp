@@ -18,16 +18,16 @@ std::string format_bytes(std::uint64_t bytes) {
 
 std::optional<std::string> RegionNamer::name_of(const RegionFacts& region) const {
   switch (region.kind) {
-    case trace::RegionKind::globals: return region.library.empty() ? "globals" : "globals of " + region.library;
-    case trace::RegionKind::mapped:
+    case RegionKind::globals: return region.library.empty() ? "globals" : "globals of " + region.library;
+    case RegionKind::mapped:
       if (!region.library.empty()) return fmt::format("array at {}+{:#x}", region.library, region.address);
       return file_.variable_at(region.address).value_or(fmt::format("array at {}+{:#x}", program_, region.address));
-    case trace::RegionKind::heap_block:
+    case RegionKind::heap_block:
       if (region.caller == 0) return fmt::format("heap #{} ({})", region.number, format_bytes(region.bytes));
       return fmt::format("heap #{} ({}, {}+{:#x})", region.number, format_bytes(region.bytes), program_, region.caller);
-    case trace::RegionKind::small_heap: return "small heap blocks";
-    case trace::RegionKind::initial_stack: return "initial stack";
-    case trace::RegionKind::thread_stack:
+    case RegionKind::small_heap: return "small heap blocks";
+    case RegionKind::initial_stack: return "initial stack";
+    case RegionKind::thread_stack:
       return fmt::format("{} of thread {}", region.number == 0 ? "stack" : "thread-local variables", region.owner);
   }
   return std::nullopt;

@@ -6,14 +6,14 @@
 #include <optional>
 #include <string>
 
+#include "models/program/regions.hpp"
 #include "native/launch/elf_file.hpp"
-#include "workloads/trace/trace.hpp"
 
 namespace sdsm::program_start {
 
 /// What a run-time knows of a region, beside its pages.
 struct RegionFacts {
-  trace::RegionKind kind{};
+  RegionKind kind{};
   std::uint32_t owner = 0;  ///< of thread stacks
   std::uint32_t number =
       0;  ///< of heap blocks: in order of allocation, from 1; of thread stacks: 1 for the thread's variables

@@ -121,7 +121,7 @@ bool take_single(std::uint64_t number) {
     is_first = !is_taken;
     is_taken = true;
   }
-  note({gomp::EventKind::single, static_cast<std::uint8_t>(is_first ? 1 : 0), number, 0});
+  note({EventKind::single, static_cast<std::uint8_t>(is_first ? 1 : 0), number, 0});
   return is_first;
 }
 
@@ -131,12 +131,12 @@ void give_copied(std::uint64_t number, const void* data, std::uint32_t team_size
     const Uninterrupted guard;
     constructs.open(number).copied = data;
   }
-  tracer::wait_for_team({gomp::EventKind::copyprivate, 0, number, team_size});
+  tracer::wait_for_team({EventKind::copyprivate, 0, number, team_size});
 }
 
 const void* take_copied(std::uint64_t number, std::uint32_t team_size) {
   tracer::enter();
-  tracer::wait_for_team({gomp::EventKind::copyprivate, 0, number, team_size});
+  tracer::wait_for_team({EventKind::copyprivate, 0, number, team_size});
   const Uninterrupted guard;
   return constructs.open(number).copied;
 }
@@ -151,7 +151,7 @@ gomp::Chunk take_chunk(std::uint64_t number, const gomp::LoopBounds& loop, std::
     chunk = gomp::shared_chunk(loop, taken, team_size);
     taken += chunk.count;
   }
-  note({gomp::EventKind::chunk, 0, number, chunk.count});
+  note({EventKind::chunk, 0, number, chunk.count});
   return chunk;
 }
 

@@ -42,11 +42,11 @@ class Text {
 void describe_lock(Text& text, const VirtualThread& thread) REQUIRES(turn) {
   const auto& lock = *static_cast<const Lock*>(thread.waits_for);
   switch (lock.lock_class) {
-    case trace::LockClass::critical: text.append("waits for a critical section"); break;
-    case trace::LockClass::atomic: text.append("waits for an atomic operation"); break;
-    case trace::LockClass::lock:
-    case trace::LockClass::nest_lock:
-    case trace::LockClass::ordered: text.append("waits for a lock"); break;
+    case LockClass::critical: text.append("waits for a critical section"); break;
+    case LockClass::atomic: text.append("waits for an atomic operation"); break;
+    case LockClass::lock:
+    case LockClass::nest_lock:
+    case LockClass::ordered: text.append("waits for a lock"); break;
   }
   if (lock.holder == nullptr) return;
   text.append(lock.holder == &thread ? " that it holds itself (thread " : " held by thread ");

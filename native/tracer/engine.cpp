@@ -21,13 +21,13 @@ std::uint32_t thread_limit() {
   return options.thread_limit;
 }
 
-void note(const gomp::Event& event) {
+void note(const Event& event) {
   VirtualThread& self = running_thread();
   end_interval(self, event);
   begin_interval(self);
 }
 
-bool read_clock(trace::ClockSource source, std::uint64_t& since_begin_ns) {
+bool read_clock(ClockSource source, std::uint64_t& since_begin_ns) {
   if (!turn.is_taken()) return false;
   enter();
   if (!is_clock_traced()) return clock_now(since_begin_ns);
@@ -42,7 +42,7 @@ bool read_clock(trace::ClockSource source, std::uint64_t& since_begin_ns) {
   // A thread that does little else may wait for others, until a deadline.
   const bool lets_others_go_on = !is_event && does_little_else(self) && watched.is_in_team && others_can_go_on(self);
   entry.chosen = is_event ? clock_event : lets_others_go_on ? clock_waited : clock_polled;
-  if (is_event) end_paused_interval(self, {gomp::EventKind::clock, static_cast<std::uint8_t>(source), 0, 0});
+  if (is_event) end_paused_interval(self, {EventKind::clock, static_cast<std::uint8_t>(source), 0, 0});
   if (is_replay()) {
     entry = schedule_log::take(entry.kind, self.number);
   } else {
@@ -80,7 +80,7 @@ void note_unopened_unit(const char* /*file*/) {}
 double wtime() {
   if (!gomp::has_begun()) return 0;
   std::uint64_t now = 0;
-  read_clock(trace::ClockSource::omp_get_wtime, now);
+  read_clock(ClockSource::omp_get_wtime, now);
   return static_cast<double>(now) * 1e-9;
 }
 

@@ -24,21 +24,21 @@ bool is_traced(const volatile void* address) REQUIRES(turn) {
 }
 
 Lock& object_at(const volatile void* address) REQUIRES(turn) {
-  return find_lock(trace::LockClass::lock, const_cast<const void*>(address));
+  return find_lock(LockClass::lock, const_cast<const void*>(address));
 }
 
-trace::ObjectClass class_of(engine::Demand demand) {
-  if (demand == engine::semaphore_demand) return trace::ObjectClass::semaphore;
-  return demand == engine::writer_demand ? trace::ObjectClass::writer : trace::ObjectClass::reader;
+ObjectClass class_of(engine::Demand demand) {
+  if (demand == engine::semaphore_demand) return ObjectClass::semaphore;
+  return demand == engine::writer_demand ? ObjectClass::writer : ObjectClass::reader;
 }
 
-void pass_event(VirtualThread& self, const trace::Event& event) REQUIRES(turn) {
+void pass_event(VirtualThread& self, const Event& event) REQUIRES(turn) {
   synchronise(self, event);
   begin_interval(self);
 }
 
-void pass_event(VirtualThread& self, trace::EventKind kind, const Lock& lock, std::uint64_t value,
-                trace::ObjectClass object_class) REQUIRES(turn) {
+void pass_event(VirtualThread& self, EventKind kind, const Lock& lock, std::uint64_t value, ObjectClass object_class)
+    REQUIRES(turn) {
   pass_event(self, {kind, static_cast<std::uint8_t>(object_class), lock.id, value});
 }
 
@@ -55,7 +55,7 @@ void take_now(VirtualThread& self, Lock& lock, engine::Demand demand, bool only_
   const std::uint64_t value = events_beyond(lock, counted_by(demand));
   note_holder(self, lock, demand);
   lock.added += demand.add;
-  pass_event(self, trace::EventKind::take, lock, value, class_of(demand));
+  pass_event(self, EventKind::take, lock, value, class_of(demand));
 }
 
 /// The end of a wait, by the thread's clock and by the real one.
@@ -126,7 +126,7 @@ void give(const volatile void* object, Demand demand) {
   VirtualThread& self = running_thread();
   Lock& lock = object_at(object);
   if (demand == mutex_demand) return give_lock_back(self, lock);
-  pass_event(self, trace::EventKind::give, lock, 0, class_of(demand));
+  pass_event(self, EventKind::give, lock, 0, class_of(demand));
   const Uninterrupted guard;
   lock.numbers.subtract(demand);
   lock.added -= demand.add;
@@ -164,7 +164,7 @@ bool meet(const volatile void* barrier) {
   const std::int32_t parties = lock.numbers[Counted::parties];
   const bool is_last = ++lock.met >= parties;
   const std::uint64_t all = ++lock.gives + static_cast<std::uint64_t>(parties - lock.met);
-  const trace::Event event{trace::EventKind::meet, 0, lock.id, all};
+  const Event event{EventKind::meet, 0, lock.id, all};
   if (is_last) {
     lock.met = 0;
     ++lock.meetings;
@@ -198,7 +198,7 @@ bool await(const volatile void* object, std::uint64_t patience_ns, bool stays) {
     if (!stays) self.enlisted_at = nullptr;
     return false;
   }
-  pass_event(self, trace::EventKind::take, lock, self.woken_by, trace::ObjectClass::condition);
+  pass_event(self, EventKind::take, lock, self.woken_by, ObjectClass::condition);
   return true;
 }
 
@@ -209,7 +209,7 @@ void leave(const volatile void* /*object*/) {
 std::uint32_t wake(const volatile void* object, std::uint32_t most) {
   VirtualThread& self = running_thread();
   Lock& lock = object_at(object);
-  pass_event(self, trace::EventKind::give, lock, 0, trace::ObjectClass::condition);
+  pass_event(self, EventKind::give, lock, 0, ObjectClass::condition);
   const Uninterrupted guard;
   ++lock.gives;
   std::uint32_t woken = 0;

@@ -71,9 +71,8 @@ int home_of_address(std::uintptr_t address) {
   const std::uint32_t number = range->page_of(address).region;
   if (number == no_region) return -1;
   const RegionInfo& region = region_info(number);
-  if (region.kind == trace::RegionKind::thread_stack) return static_cast<int>(region.owner);
-  const ProcessId home = home_of(region.placement, page_index(number, address), region.pages, options.threads);
-  return static_cast<int>(index_of(home));
+  const RegionHomes homes = homes_of(region, region.placement, region.pages);
+  return static_cast<int>(index_of(homes.home(page_index(number, address), options.threads)));
 }
 
 bool place_globals(std::uintptr_t begin, std::size_t bytes, Placement placement) {
@@ -82,7 +81,7 @@ bool place_globals(std::uintptr_t begin, std::size_t bytes, Placement placement)
   RegionInfo region;
   region.begin = begin;
   region.pages = (bytes + page_bytes - 1) / page_bytes;
-  region.kind = trace::RegionKind::mapped;
+  region.kind = RegionKind::mapped;
   region.placement = placement;
   retire_pages(begin, region.pages);
   add_region(region, bytes);

@@ -54,12 +54,11 @@ struct Program {
 };
 constinit Program program GUARDED_BY(turn);
 
-constexpr trace::Event end_event{trace::EventKind::end, 0, 0, 0};
+constexpr Event end_event{EventKind::end, 0, 0, 0};
 
 /// Whether the thread's last event has yet to come about. One that asks for something may be runnable, as it has to
 /// check again in some passes and not in others.
 bool awaits_more(const VirtualThread& thread) REQUIRES(turn) {
-  using trace::EventKind;
   if (thread.is_in_interval) return false;
   const EventKind last = thread.last_event;
   const bool asks = last == EventKind::acquire || last == EventKind::wait || last == EventKind::spin;
@@ -69,9 +68,7 @@ bool awaits_more(const VirtualThread& thread) REQUIRES(turn) {
 /// The last event of a thread that does not run when the program ends.
 void end_other(std::uint32_t number) REQUIRES(turn) {
   if (number >= thread_count()) {
-    IntervalRecord record;
-    record.thread = number;
-    record.kind = static_cast<std::uint8_t>(end_event.kind);
+    const IntervalRecord record{.thread = number, .event = end_event};
     recorder::put(RecordKind::interval, &record, sizeof record);
     return;
   }
@@ -116,7 +113,7 @@ void name_globals_of(const ObjectImage& object) REQUIRES(turn, starting) {
 void tell_filled_regions() REQUIRES(turn) {
   for (std::uint32_t number = 1; number < region_count(); ++number) {
     const RegionInfo& region = region_info(number);
-    if (!trace::is_placed_by_option(region.kind, region.placement)) continue;
+    if (!is_placed_by_option(region)) continue;
     if (!holds_values(reinterpret_cast<const void*>(region.begin), region.pages)) continue;
     const RegionSizeRecord record{number - 1, 1, region.pages};
     recorder::put(RecordKind::region_size, &record, sizeof record);
@@ -264,7 +261,7 @@ void finish() {
   stop_tracking();
   stop_watching();
   for (std::uint32_t region = 1; region < region_count(); ++region) {
-    if (region_info(region).kind != trace::RegionKind::small_heap) continue;
+    if (region_info(region).kind != RegionKind::small_heap) continue;
     const RegionSizeRecord record{region - 1, 0, region_info(region).pages};
     recorder::put(RecordKind::region_size, &record, sizeof record);
   }

@@ -32,7 +32,6 @@ class SyntheticSource final : public IntervalSource {
       : random_(thread + 1), thread_(thread), threads_(threads), touches_(touches), remote_(remote) {}
 
   const trace::Interval* next() override {
-    using trace::EventKind;
     if (stage_ == 0) {
       ++stage_;
       interval_.end = {thread_ == 0 ? EventKind::fork : EventKind::team_begin, 0, 0, threads_};
@@ -82,8 +81,7 @@ class SyntheticSource final : public IntervalSource {
 std::uint64_t run_simulation(const std::string& platform, NetworkKind network, std::uint32_t nodes,
                              std::uint64_t touches, bool remote) {
   Program program;
-  program.regions.push_back(
-      {RegionId{0}, trace::RegionKind::heap_block, Placement::block, pages, 0, 0, false, "pages"});
+  program.regions.push_back({{RegionKind::heap_block, Placement::block, 0, pages}, RegionId{0}, 0, false, "pages"});
   for (std::uint32_t t = 0; t < nodes; ++t) {
     program.sources.push_back(std::make_unique<SyntheticSource>(t, nodes, touches, remote));
   }

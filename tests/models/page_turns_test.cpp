@@ -1,12 +1,12 @@
 #include "models/page_turns.hpp"
 
+#include "models/protocol/pages.hpp"
 #include "tests/catch.hpp"
 
 using namespace sdsm;
 
 namespace {
 
-constexpr std::uintptr_t page_bytes = 4096;
 constexpr NodeId one{1}, two{2}, three{3};
 
 /// Loses `pages` pages to others and wants them back, `times` times, each 10 ns after the one before. Returns what the

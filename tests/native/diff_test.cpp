@@ -12,7 +12,7 @@ namespace {
 
 using PageWords = std::array<std::uint32_t, 1024>;
 
-trace::Change change_between(const PageWords& page, const PageWords& twin) {
+Change change_between(const PageWords& page, const PageWords& twin) {
   ChangeMap map;
   find_changes(page.data(), twin.data(), map);
   return count_changes(map);
@@ -22,37 +22,37 @@ trace::Change change_between(const PageWords& page, const PageWords& twin) {
 
 TEST_CASE("equal pages have no changed word and no run") {
   const PageWords twin{};
-  CHECK(change_between(twin, twin) == trace::Change{0, 0});
+  CHECK(change_between(twin, twin) == Change{0, 0});
 }
 
 TEST_CASE("words 0, 1, 2 and 1023 make 4 words in 2 runs") {
   PageWords page{};
   const PageWords twin{};
   page[0] = page[1] = page[2] = page[1023] = 1;
-  CHECK(change_between(page, twin) == trace::Change{4, 2});
+  CHECK(change_between(page, twin) == Change{4, 2});
 }
 
 TEST_CASE("words 63 and 64 are one run across blocks") {
   PageWords page{};
   const PageWords twin{};
   page[63] = page[64] = 1;
-  CHECK(change_between(page, twin) == trace::Change{2, 1});
+  CHECK(change_between(page, twin) == Change{2, 1});
 }
 
 TEST_CASE("every second word makes 512 runs, every word one") {
   PageWords page{};
   const PageWords twin{};
   for (std::size_t i = 0; i < page.size(); i += 2) page[i] = 1;
-  CHECK(change_between(page, twin) == trace::Change{512, 512});
+  CHECK(change_between(page, twin) == Change{512, 512});
   page.fill(7);
-  CHECK(change_between(page, twin) == trace::Change{1024, 1});
+  CHECK(change_between(page, twin) == Change{1024, 1});
 }
 
 TEST_CASE("a word of which one byte changed counts as a word") {
   PageWords page{};
   const PageWords twin{};
   reinterpret_cast<unsigned char*>(page.data())[4 * 100 + 3] = 1;
-  CHECK(change_between(page, twin) == trace::Change{1, 1});
+  CHECK(change_between(page, twin) == Change{1, 1});
 }
 
 TEST_CASE("lines of 64 bytes and page ends among the changed words") {

@@ -263,7 +263,7 @@ TEST_CASE("every pass reads the same standard input") {
   REQUIRE(result.status == 0);
   const TraceContent trace = read_trace(folder / "t.trace");
   std::size_t forks = 0;
-  for (const auto kind : trace.events(0)) forks += kind == trace::EventKind::fork ? 1 : 0;
+  for (const auto kind : trace.events(0)) forks += kind == EventKind::fork ? 1 : 0;
   CHECK(forks == 1 + 6);
 }
 
@@ -276,7 +276,7 @@ TEST_CASE("a shell command in protected memory runs once, untraced") {
 }
 
 TEST_CASE("a forked child runs on untraced, and the parent's trace is whole") {
-  CHECK(trace_of("ending", 2, {"fork"}).events(1).back() == trace::EventKind::end);
+  CHECK(trace_of("ending", 2, {"fork"}).events(1).back() == EventKind::end);
 }
 
 TEST_CASE("closed standard streams leave the trace whole") {

@@ -5,12 +5,9 @@
 
 #include "tests/catch.hpp"
 #include "tests/native/traced_run.hpp"
-#include "workloads/trace/compares.hpp"
 
 using namespace sdsm;
 using namespace sdsm::tests;
-using trace::Event;
-using trace::EventKind;
 
 namespace {
 
@@ -52,15 +49,15 @@ TEST_CASE("two threads pass each directive with its events in order") {
     CHECK(without_chunks[2].object == 1);
     CHECK(without_chunks[3] == Event{EventKind::copyprivate, 0, 1, 2});
     CHECK(without_chunks[4] == barrier);
-    CHECK(without_chunks[5] == Event{EventKind::loop_begin, detail_of(trace::Schedule::dynamic), 2, 64});
+    CHECK(without_chunks[5] == Event{EventKind::loop_begin, detail_of(Schedule::dynamic), 2, 64});
     CHECK(without_chunks[6] == Event{EventKind::loop_end, 0, 2, 0});
-    CHECK(without_chunks[7] == Event{EventKind::loop_begin, detail_of(trace::Schedule::sections), 3, 2});
+    CHECK(without_chunks[7] == Event{EventKind::loop_begin, detail_of(Schedule::sections), 3, 2});
     CHECK(without_chunks[8] == Event{EventKind::loop_end, 0, 3, 0});
     CHECK(without_chunks[9] == barrier);
-    CHECK(without_chunks[10] == Event{EventKind::loop_begin, detail_of(trace::Schedule::static_), 4, 2});
+    CHECK(without_chunks[10] == Event{EventKind::loop_begin, detail_of(Schedule::static_), 4, 2});
     // The loop's two iterations are one thread's each, in its order.
-    CHECK(without_chunks[11] == Event{EventKind::acquire, detail_of(trace::LockClass::ordered), 2, thread + 1});
-    CHECK(without_chunks[12] == Event{EventKind::release, detail_of(trace::LockClass::ordered), 2, 0});
+    CHECK(without_chunks[11] == Event{EventKind::acquire, detail_of(LockClass::ordered), 2, thread + 1});
+    CHECK(without_chunks[12] == Event{EventKind::release, detail_of(LockClass::ordered), 2, 0});
     CHECK(without_chunks[13] == Event{EventKind::loop_end, 0, 4, 0});
     CHECK(without_chunks[14] == barrier);
     CHECK(without_chunks[15].kind == EventKind::join);
@@ -176,7 +173,7 @@ TEST_CASE("mapped memory is counted") {
   for (std::uint32_t thread = 0; thread < 3; ++thread) {
     const std::vector<Event> events = events_of(trace.in_region(thread, 0));
     REQUIRE(events.size() == 4);
-    CHECK(events[0] == Event{EventKind::acquire, detail_of(trace::LockClass::lock), events[1].object, 0});
+    CHECK(events[0] == Event{EventKind::acquire, detail_of(LockClass::lock), events[1].object, 0});
     CHECK(events[1].kind == EventKind::release);
     CHECK(events[2] == Event{EventKind::meet, 0, events[2].object, 3});
     CHECK(events[2].object != events[1].object);
@@ -194,7 +191,7 @@ TEST_CASE("a compare-and-exchange update is one operation on any team") {
         for (const Event& event : events_of(trace.in_region(thread, region))) {
           if (event.kind != EventKind::atomic) continue;
           ++in_reductions;
-          CHECK(trace::words_changed(event) == 1);  // the upper one of a double
+          CHECK(words_changed(event) == 1);  // the upper one of a double
         }
       }
       CHECK(in_reductions == 20);
@@ -215,7 +212,7 @@ TEST_CASE("a compare event holds its expected value only where it decides") {
       for (const Event& event : events_of(trace.in_region(thread, region))) {
         if (event.kind != EventKind::atomic) continue;
         ++(region == 21 ? of_lock : updates);
-        if ((event.detail & trace::compares_found) != 0) ++(region == 21 ? compared_by_lock : compared);
+        if ((event.detail & compares_found) != 0) ++(region == 21 ? compared_by_lock : compared);
       }
     }
   }
@@ -232,7 +229,7 @@ TEST_CASE("a failed compare is an event before another instruction's") {
     std::size_t failed = 0, done = 0;
     for (const Event& event : events_of(trace.in_region(thread, 22))) {
       if (event.kind != EventKind::atomic) continue;
-      ++(trace::words_changed(event) == 0 ? failed : done);
+      ++(words_changed(event) == 0 ? failed : done);
     }
     CHECK(failed == 20);
     CHECK(done == 20);
@@ -290,6 +287,6 @@ TEST_CASE("looking up callers touches no further pages") {
   }
   // Each allocation's chain of calls reaches main(), past the function that allocates for it.
   for (const trace::Region& region : file.regions()) {
-    if (region.kind == trace::RegionKind::heap_block && region.pages == 8) CHECK(region.calls.size() >= 2);
+    if (region.kind == RegionKind::heap_block && region.pages == 8) CHECK(region.calls.size() >= 2);
   }
 }

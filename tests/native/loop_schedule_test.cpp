@@ -6,7 +6,7 @@
 #include "tests/catch.hpp"
 
 using namespace sdsm::gomp;
-using sdsm::trace::Schedule;
+using sdsm::Schedule;
 
 namespace {
 

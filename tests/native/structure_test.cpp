@@ -6,14 +6,12 @@
 using namespace sdsm;
 using namespace sdsm::commands;
 using namespace sdsm::trace_command;
-using trace::Event;
-using trace::EventKind;
 
 namespace {
 
 constexpr Event barrier{EventKind::barrier, 0, 0, 2};
 constexpr Event end{EventKind::end, 0, 0, 0};
-const Event acquire{EventKind::acquire, static_cast<std::uint8_t>(trace::LockClass::critical), 4, 0};
+const Event acquire{EventKind::acquire, static_cast<std::uint8_t>(LockClass::critical), 4, 0};
 
 std::string message_of(auto&& action) {
   try {

@@ -7,9 +7,6 @@
 
 using namespace sdsm;
 using namespace sdsm::tests;
-using trace::Access;
-using trace::Change;
-using trace::EventKind;
 
 namespace {
 
@@ -36,9 +33,9 @@ TEST_CASE("4 threads write own pages and read their neighbours' after barriers")
   for (std::uint32_t thread = 0; thread < 4; ++thread) {
     const auto steps = trace.in_region(thread, 0);
     REQUIRE(steps.size() == 2);
-    CHECK(steps[0].end == trace::Event{EventKind::barrier, 0, 0, 4});
+    CHECK(steps[0].end == Event{EventKind::barrier, 0, 0, 4});
     CHECK(steps[0].touches == std::vector<PageTouch>{{"shared", thread, Access::write, {3, 3}}});
-    CHECK(steps[1].end == trace::Event{EventKind::join, 0, 0, 4});
+    CHECK(steps[1].end == Event{EventKind::join, 0, 0, 4});
     REQUIRE(steps[1].touches.size() == 2);
     CHECK(steps[1].touches[0] == PageTouch{"shared", (thread + 1) % 4, Access::read, {}});
     CHECK(steps[1].touches[1] == PageTouch{"seen", thread, Access::write, {1, 1}});
@@ -48,7 +45,7 @@ TEST_CASE("4 threads write own pages and read their neighbours' after barriers")
 TEST_CASE("one thread alone touches the same pages") {
   const auto steps = trace_of("pages", 1).in_region(0, 0);
   REQUIRE(steps.size() == 2);
-  CHECK(steps[0].end == trace::Event{EventKind::barrier, 0, 0, 1});
+  CHECK(steps[0].end == Event{EventKind::barrier, 0, 0, 1});
   CHECK(steps[1].touches.size() == 2);
 }
 
@@ -65,7 +62,7 @@ TEST_CASE("pages written downwards keep their order, new blocks are regions") {
   CHECK(of_region(first, "small heap blocks") ==
         std::vector<PageTouch>{{"small heap blocks", 0, Access::write, {1, 1}}});
   const trace::Region& block = region_named(trace, "heap #1");
-  CHECK(block.kind == trace::RegionKind::heap_block);
+  CHECK(block.kind == RegionKind::heap_block);
   CHECK(block.placement == Placement::round_robin);
   CHECK(block.pages == 3);
   CHECK(block.name.find("12.0 KiB, heap+0x") != std::string::npos);
@@ -102,7 +99,7 @@ TEST_CASE("own stacks are not traced, other threads' words are") {
   CHECK(writes.size() == 1);  // its part of the sum
   // The reduction, which adds 0, is an atomic operation.
   const std::vector<Step> steps = trace.in_region(1, 0);
-  CHECK(std::ranges::count(steps, trace::EventKind::atomic, [](const Step& step) { return step.end.kind; }) == 1);
+  CHECK(std::ranges::count(steps, EventKind::atomic, [](const Step& step) { return step.end.kind; }) == 1);
 }
 
 TEST_CASE("a critical section reads and writes its counter's page anew") {
@@ -128,7 +125,7 @@ TEST_CASE("mapped arrays and galloc's blocks are regions with their placement") 
   for (const trace::Region& region : trace.regions) {
     if (region.name != "table") continue;
     placements.push_back(region.placement);
-    CHECK(region.kind == trace::RegionKind::mapped);
+    CHECK(region.kind == RegionKind::mapped);
     CHECK(region.pages == 8);
   }
   CHECK(placements == std::vector{Placement::initial, Placement::block});

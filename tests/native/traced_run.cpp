@@ -68,8 +68,8 @@ std::vector<std::string> tracing(unsigned threads, const std::filesystem::path& 
 }
 
 std::ostream& operator<<(std::ostream& out, const PageTouch& touch) {
-  out << trace::name_of(touch.access) << ' ' << touch.region << '[' << touch.page << ']';
-  if (touch.access == trace::Access::write) out << ' ' << touch.change.words << '/' << touch.change.runs;
+  out << name_of(touch.access) << ' ' << touch.region << '[' << touch.page << ']';
+  if (touch.access == Access::write) out << ' ' << touch.change.words << '/' << touch.change.runs;
   return out;
 }
 
@@ -100,16 +100,16 @@ std::vector<Step> TraceContent::in_region(std::uint32_t thread, std::uint64_t re
   for (const Step& step : threads.at(thread)) {
     const bool is_of_region = step.end.object == region;
     if (is_inside) steps.push_back(step);
-    if (is_of_region && (step.end.kind == trace::EventKind::fork || step.end.kind == trace::EventKind::team_begin)) {
+    if (is_of_region && (step.end.kind == EventKind::fork || step.end.kind == EventKind::team_begin)) {
       is_inside = true;
     }
-    if (is_of_region && step.end.kind == trace::EventKind::join) is_inside = false;
+    if (is_of_region && step.end.kind == EventKind::join) is_inside = false;
   }
   return steps;
 }
 
-std::vector<trace::EventKind> TraceContent::events(std::uint32_t thread) const {
-  std::vector<trace::EventKind> kinds;
+std::vector<EventKind> TraceContent::events(std::uint32_t thread) const {
+  std::vector<EventKind> kinds;
   for (const Step& step : threads.at(thread)) kinds.push_back(step.end.kind);
   return kinds;
 }

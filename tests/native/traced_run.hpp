@@ -38,8 +38,8 @@ std::vector<std::string> tracing(unsigned threads, const std::filesystem::path& 
 struct PageTouch {
   std::string region;
   std::uint64_t page = 0;
-  trace::Access access{};
-  trace::Change change{};
+  Access access{};
+  Change change{};
 
   bool operator==(const PageTouch&) const = default;
 };
@@ -48,7 +48,7 @@ std::ostream& operator<<(std::ostream& out, const PageTouch& touch);
 /// An interval without what is measured.
 struct Step {
   std::vector<PageTouch> touches;
-  trace::Event end;
+  Event end;
 
   bool operator==(const Step&) const = default;
 };
@@ -61,7 +61,7 @@ struct TraceContent {
 
   /// Steps of a thread between its team_begin (thread 0: its fork) of region `region` and the join, with the join.
   std::vector<Step> in_region(std::uint32_t thread, std::uint64_t region) const;
-  std::vector<trace::EventKind> events(std::uint32_t thread) const;
+  std::vector<EventKind> events(std::uint32_t thread) const;
 };
 TraceContent read_trace(const std::filesystem::path& path);
 

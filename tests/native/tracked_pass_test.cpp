@@ -11,8 +11,6 @@
 using namespace sdsm;
 using namespace sdsm::commands;
 using namespace sdsm::trace_command;
-using trace::Access;
-using trace::EventKind;
 
 namespace {
 
@@ -20,12 +18,7 @@ constexpr std::uint32_t one_region = 0;
 
 tracer::IntervalRecord interval_of(EventKind kind, std::uint32_t thread = 0, std::uint64_t object = 0,
                                    std::uint64_t value = 0) {
-  tracer::IntervalRecord record;
-  record.thread = thread;
-  record.kind = static_cast<std::uint8_t>(kind);
-  record.object = object;
-  record.value = value;
-  return record;
+  return {.thread = thread, .event = {kind, 0, object, value}};
 }
 
 tracer::TouchRecord touch_of(std::uint32_t page, Access access, std::uint64_t at_ns = 0) {
@@ -45,13 +38,11 @@ class Recording {
  public:
   explicit Recording(std::vector<tracer::IntervalRecord> structure)
       : path_(std::filesystem::temp_directory_path() / ("sdsm-tracked-pass-" + std::to_string(getpid()) + ".trace")) {
-    for (const auto& record : structure) structure_.add(record.thread, event_of(record), 1000);
+    for (const auto& record : structure) structure_.add(record.thread, record.event, 1000);
     writer_.emplace(path_, structure_.threads());
     pass_.emplace(structure_, 2, *writer_, "/proc/self/exe");
     tracer::RegionRecord region;
-    region.kind = static_cast<std::uint8_t>(trace::RegionKind::globals);
-    region.placement = static_cast<std::uint8_t>(Placement::initial);
-    region.pages = 100;
+    region.region = {RegionKind::globals, Placement::initial, 0, 100};
     pass_->on_region(region);
   }
   ~Recording() { std::filesystem::remove(path_); }
@@ -108,10 +99,10 @@ TEST_CASE("changes follow the intervals in order across a chunk") {
   REQUIRE(intervals[0].touches.size() == 2);
   CHECK(intervals[0].compute_ns == 1000);
   CHECK(intervals[0].touches[0].access == Access::read);
-  CHECK(intervals[0].touches[1].change == trace::Change{7, 2});
+  CHECK(intervals[0].touches[1].change == Change{7, 2});
   REQUIRE(intervals[1].touches.size() == 1);
   CHECK(intervals[0].lines == std::vector<trace::LinesRun>{{{.lines = 3}, 1}});
-  CHECK(intervals[1].touches[0].change == trace::Change{1, 1});
+  CHECK(intervals[1].touches[0].change == Change{1, 1});
   CHECK(intervals[1].lines == std::vector<trace::LinesRun>{{{.lines = 8}, 1}});
 }
 
@@ -126,7 +117,7 @@ TEST_CASE("a page touched again unites its changed words") {
   recording.close(at_synchronisation, std::vector{map_of(3, 5, 19)});
   const auto intervals = recording.intervals(0);
   REQUIRE(intervals[0].touches.size() == 1);
-  CHECK(intervals[0].touches[0].change == trace::Change{20, 1});  // words 0..19
+  CHECK(intervals[0].touches[0].change == Change{20, 1});  // words 0..19
   CHECK(intervals[0].lines == std::vector<trace::LinesRun>{{{.lines = 3, .first_word = true}, 1}});
   CHECK(intervals[1].touches.empty());
 }

@@ -4,7 +4,6 @@
 
 using namespace sdsm;
 using namespace sdsm::tests;
-using trace::Access;
 
 namespace {
 
@@ -54,7 +53,7 @@ TEST_CASE("Laplace 4: thread 1 of 4 writes 256 rows, reads 2 more") {
       trace_workload({"laplace", "--impl", "4", "--size", "1024", "--iterations", "3", "--no-check"}, 4);
   std::size_t iterations = 0;
   for (const Step& step : trace.threads[1]) {
-    if (step.end.kind != trace::EventKind::barrier) continue;
+    if (step.end.kind != EventKind::barrier) continue;
     ++iterations;
     CHECK(count_of(step, Access::write, "heap") == 512);
     CHECK(count_of(step, Access::read, "heap") == 516);

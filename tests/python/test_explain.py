@@ -18,7 +18,7 @@ import pytest
 from run_results import simulation, thread
 from sdsm.base import places, run_result
 from sdsm.base.children import Stopped
-from sdsm.base.result_types import LockUse, Region, RegionTouches, SiteUse, TraceInfo
+from sdsm.base.result_types import LockUse, RegionTouches, SiteUse, TraceInfo
 from sdsm.explain.alternatives import MENDINGS, PARALLEL_INIT, Alternative, Layout, Point, alternatives, together
 from sdsm.explain.command import _point, main, parser
 from sdsm.explain.explanation import Outcome, _mendings, _together, findings
@@ -307,8 +307,8 @@ WHOLE = {"first_phase": 0, "last_phase": 0}
 INFO = {
     "header": {"program": ["p"], "threads": 2, "sites": [], "program_sha256": ""},
     "regions": [
-        {"id": 0, "kind": "heap_block", "name": "a", "pages": 2, "placement": "block", "filled": False},
-        {"id": 1, "kind": "globals", "name": "b", "pages": 1, "placement": "initial", "filled": True},
+        {"id": 0, "kind": "heap_block", "name": "a", "pages": 2, "placements": {"as-asked": "block"}},
+        {"id": 1, "kind": "globals", "name": "b", "pages": 1, "placements": {"as-asked": "initial"}},
     ],
     "uses": [
         {"region": 0, "written_by_one": 0, "written_apart": 2, "written_together": 0, "sites": []} | WHOLE,
@@ -453,21 +453,6 @@ def test_lines_of_a_program_that_was_built_again_are_not_reported(tmp_path, caps
     program.unlink()
     assert main(arguments) == 0
     assert f"{program} is not here, so its lines are not shown" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("kind", "asked", "filled", "rule", "in_force"),
-    [
-        ("heap_block", "round_robin", False, "as-asked", "round_robin"),
-        ("heap_block", "round_robin", False, "first-touch", "first_touch"),
-        ("mapped", "initial", False, "block", "block"),
-        ("mapped", "initial", True, "first-touch", "initial"),  # process 0 has filled it before main
-        ("mapped", "block", False, "round-robin", "block"),  # the program places it itself
-        ("globals", "initial", False, "block", "initial"),
-    ],
-)
-def test_whose_placement_is_in_force_is_decided_as_the_simulator_does(kind, asked, filled, rule, in_force):
-    assert Region(id=1, kind=kind, name="a", pages=10, placement=asked, filled=filled).placement_under(rule) == in_force
 
 
 def test_the_placement_reported_of_an_array_is_the_one_in_force():

@@ -54,7 +54,7 @@ TestProgram random_program(std::uint64_t seed, Layout layout, Threads threads = 
         program.acquire(t, 100 + t, 200'000.0 * t);
         program.release(t, 100 + t);
       } else if (threads == Threads::in_turn) {
-        program.interval(t, 200'000.0 * t, {}, {trace::EventKind::loop_end, 0, 0, 0});
+        program.interval(t, 200'000.0 * t, {}, {EventKind::loop_end, 0, 0, 0});
       }
       for (std::uint64_t lock = with_locks ? pick(3) : 0; lock > 0; --lock) {
         const std::uint64_t id = pick(2);
@@ -110,9 +110,9 @@ std::vector<Counts> in_words(const TestProgram& program, const Variant& variant)
             if (run.change) words.changed(t, page);
           }
         }
-        if (interval.end.kind == trace::EventKind::acquire) note(words.acquire(t));
-        if (interval.end.kind == trace::EventKind::release) note(words.release(t));
-        if (interval.end.kind == trace::EventKind::barrier) break;
+        if (interval.end.kind == EventKind::acquire) note(words.acquire(t));
+        if (interval.end.kind == EventKind::release) note(words.release(t));
+        if (interval.end.kind == EventKind::barrier) break;
       }
     }
     note(words.barrier());

@@ -6,7 +6,6 @@
 #include "tests/catch.hpp"
 #include "tests/platforms/platform_text.hpp"
 #include "tests/sim/runs.hpp"
-#include "workloads/trace/compares.hpp"
 
 using namespace sdsm;
 using namespace sdsm::sim;
@@ -15,15 +14,15 @@ using namespace sdsm::test;
 namespace {
 
 /// On the first bytes of a page of region 0, which changes a word.
-trace::Event on_page(std::uint64_t page) {
-  return {trace::EventKind::atomic, 1, 0, page * trace::page_bytes};
+Event on_page(std::uint64_t page) {
+  return {EventKind::atomic, 1, 0, page * page_bytes};
 }
 
 /// Thread 1 reads page 0 and writes page 2, both of process 0; does an operation on `page`; reads page 0 again.
 Result run_operation(std::uint64_t page, std::optional<Atomics> atomics) {
   TestProgram program({2, 1});
   program.interval(1, 1000, {reads(0), writes(2)}, on_page(page));
-  program.interval(1, 1000, {reads(0)}, {trace::EventKind::task});
+  program.interval(1, 1000, {reads(0)}, {EventKind::task});
   return run(program, {.atomics = atomics});
 }
 
@@ -49,7 +48,7 @@ TEST_CASE("after an operation, other pages' copies and changes stay until a barr
     TestProgram program({2, 1});
     // Pages of process 0: page 0 is read, page 2 gets thread 1's stores, and page 4.
     for (int i = 0; i < 10; ++i) program.interval(1, 1000, {reads(0), writes(2)}, on_page(is_on_read ? 0 : 4));
-    program.interval(1, 1000, {}, {trace::EventKind::task});
+    program.interval(1, 1000, {}, {EventKind::task});
     const Result result = run(program, {.atomics = Atomics::home});
     const Tally& thread = result.threads[1].whole;
     CHECK(thread.atomics == 10);
@@ -65,12 +64,12 @@ TEST_CASE("a thread that goes on in single-writer mode drops nobody's copies") {
   const auto fetches = [](bool goes_on_later) {
     TestProgram program({2, 1});
     program.interval(1, 1000, {}, on_page(6));
-    program.interval(1, 1000, {reads(0)}, {trace::EventKind::task});
-    program.interval(1, 40'000, {reads(2, 255)}, {trace::EventKind::task});
-    program.interval(1, 1000, {reads(0)}, {trace::EventKind::task});
+    program.interval(1, 1000, {reads(0)}, {EventKind::task});
+    program.interval(1, 40'000, {reads(2, 255)}, {EventKind::task});
+    program.interval(1, 1000, {reads(0)}, {EventKind::task});
     program.interval(0, 1000, {}, on_page(4));  // its own: it is ahead of the other
     program.interval(0, 20'000, goes_on_later ? std::vector{reads(1, 255)} : std::vector<trace::TouchRun>{},
-                     {trace::EventKind::task});
+                     {EventKind::task});
     return faults(run(program, {.atomics = Atomics::home}).threads[1].whole, FaultKind::RUMR);
   };
   CHECK(fetches(true) == fetches(false));
@@ -93,9 +92,9 @@ TEST_CASE("single-writer mode moves a changed page whole, in two messages' time"
   const auto simulate = [](bool stores) {
     TestProgram program({3, 1});
     program.interval(1, 100, {}, on_page(6));
-    program.interval(1, 100, stores ? std::vector{writes(0)} : std::vector{reads(0)}, {trace::EventKind::task});
-    program.interval(2, 20000, {}, {trace::EventKind::task});
-    program.interval(2, 100, {reads(0)}, {trace::EventKind::task});
+    program.interval(1, 100, stores ? std::vector{writes(0)} : std::vector{reads(0)}, {EventKind::task});
+    program.interval(2, 20000, {}, {EventKind::task});
+    program.interval(2, 100, {reads(0)}, {EventKind::task});
     return run(program, {.atomics = Atomics::home});
   };
   const Result read = simulate(false);
@@ -158,8 +157,8 @@ TEST_CASE("an Omni reduction: slot, barrier, combining, barrier") {
 TEST_CASE("a fence flushes and drops, for each kind of operation") {
   for (const Atomics atomics : {Atomics::home, Atomics::lock, Atomics::relaxed}) {
     TestProgram program({2, 1});
-    program.interval(1, 1000, {reads(0), writes(2)}, {trace::EventKind::fence});
-    program.interval(1, 1000, {reads(0)}, {trace::EventKind::task});
+    program.interval(1, 1000, {reads(0), writes(2)}, {EventKind::fence});
+    program.interval(1, 1000, {reads(0)}, {EventKind::task});
     const Result result = run(program, {.atomics = atomics});
     CHECK(faults(result.threads[1].whole, FaultKind::RUMR) == 3);
     CHECK(result.threads[1].whole.atomics == 1);
@@ -169,17 +168,17 @@ TEST_CASE("a fence flushes and drops, for each kind of operation") {
 namespace {
 
 /// An update of the word at the begin of page 0, which process 0 keeps.
-constexpr trace::Event update(std::uint8_t detail = 1) {
-  return {trace::EventKind::atomic, detail, 0, 0};
+constexpr Event update(std::uint8_t detail = 1) {
+  return {EventKind::atomic, detail, 0, 0};
 }
-constexpr trace::Event compare = update(1 | trace::compares_found);
+constexpr Event compare = update(1 | compares_found);
 
 /// Thread 1 has learned of the region (a fault of 587 us) and loads the word (another) some 1,170 us after the region's
 /// begin; then it computes, and compares.
 constexpr double computes_us = 4000, compares_at_us = 2 * 587 + computes_us;
 
 /// Process 0 updates the word at these times, in 8 us each. Thread 1 compares it with the value that it loaded.
-Result run_compare(const std::vector<double>& updates_us, const trace::Event& by_1, std::optional<Atomics> atomics) {
+Result run_compare(const std::vector<double>& updates_us, const Event& by_1, std::optional<Atomics> atomics) {
   TestProgram program({2, 1});
   double now_us = 0;
   for (const double at_us : updates_us) {
@@ -227,7 +226,7 @@ TEST_CASE("a compare-exchange that failed in the trace is not repeated") {
   for (const Atomics atomics : {Atomics::home, Atomics::relaxed}) {
     for (const double update_us : {2000.0, compares_at_us + 40}) {
       CAPTURE(name_of(atomics), update_us);
-      const Result result = run_compare({update_us}, update(trace::compares_found), atomics);
+      const Result result = run_compare({update_us}, update(compares_found), atomics);
       CHECK(result.threads[1].whole.atomics == 1);
     }
   }
@@ -240,10 +239,10 @@ TEST_CASE("a prefetched page has the contents of its home at serving") {
     std::vector<std::uint64_t> attempts;
     // Page 2 comes beside page 0; the fetch is the same one.
     for (const std::uint64_t page : {0, 2}) {
-      const std::uint64_t word = page * trace::page_bytes;
+      const std::uint64_t word = page * page_bytes;
       TestProgram program({2, 1});
-      program.interval(0, update_us, {}, {trace::EventKind::atomic, 1, 0, word});
-      program.interval(1, computes_us, {reads(0)}, {trace::EventKind::atomic, 1 | trace::compares_found, 0, word});
+      program.interval(0, update_us, {}, {EventKind::atomic, 1, 0, word});
+      program.interval(1, computes_us, {reads(0)}, {EventKind::atomic, 1 | compares_found, 0, word});
       const Result result = run(program, {.prefetch = 1, .atomics = Atomics::home});
       CHECK(result.threads[1].whole.prefetched == 1);
       attempts.push_back(result.threads[1].whole.atomics);
@@ -263,7 +262,7 @@ TEST_CASE("a relaxed compare-exchange finds the word's value on arrival") {
 }
 
 TEST_CASE("operations without changes, or on other words, refuse none") {
-  for (const trace::Event& other : {update(0), trace::Event{trace::EventKind::atomic, 1, 0, 8}}) {
+  for (const Event& other : {update(0), Event{EventKind::atomic, 1, 0, 8}}) {
     TestProgram program({2, 1});
     program.interval(0, 2000, {}, other);
     program.interval(1, computes_us, {reads(0)}, compare);

@@ -166,7 +166,7 @@ namespace {
 TestProgram in_gangs(Layout layout, const std::vector<std::uint32_t>& gangs, std::uint64_t size) {
   TestProgram program(layout);
   for (std::uint32_t t = 0; t < layout.processes(); ++t) {
-    const trace::EventKind kind = gangs[t] != 0 ? trace::EventKind::barrier : trace::EventKind::task;
+    const EventKind kind = gangs[t] != 0 ? EventKind::barrier : EventKind::task;
     program.interval(t, 1000, {}, {kind, 0, 0, gangs[t] != 0 ? size : 0, gangs[t]});
   }
   return program;
@@ -192,8 +192,7 @@ TEST_CASE("a gang's barrier messages its first member and keeps home pages writa
   for (int round = 0; round < 2; ++round) {
     for (std::uint32_t t = 0; t < 4; ++t) {
       // Own page, and one of the other gang.
-      program.interval(t, 100, {writes(t), writes(4 + (t + 2) % 4)},
-                       {trace::EventKind::barrier, 0, 0, 2, 1 + t / 2 * 2});
+      program.interval(t, 100, {writes(t), writes(4 + (t + 2) % 4)}, {EventKind::barrier, 0, 0, 2, 1 + t / 2 * 2});
     }
   }
   const Result result = run(program);
@@ -213,7 +212,6 @@ TEST_CASE("a gang's barrier messages its first member and keeps home pages writa
 }
 
 TEST_CASE("a gang on part of a node flushes local peers before dropping") {
-  using trace::EventKind;
   TestProgram program({2, 2});
   // Thread 1 writes a page of thread 2's, and goes on while 0 and 2 meet, with a later fault of its own; it fetches
   // anew what it then writes.
@@ -237,7 +235,6 @@ TEST_CASE("a layout without a measured barrier is marked as extrapolated") {
 
 TEST_CASE("regions of different team sizes each have their own barrier") {
   // Threads 2 and 3 wait for the second region while 0 and 1 are in the first.
-  using trace::EventKind;
   TestProgram program({4, 1});
   program.joins = false;
   for (auto& intervals : program.threads) intervals.clear();

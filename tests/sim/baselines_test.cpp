@@ -62,7 +62,7 @@ TEST_CASE("without queues, the critical path is the makespan") {
     program.barrier_of_all({{20'000}, {}});
   }
   SECTION("an atomic operation at another node") {
-    program.interval(1, 30'000, {}, {trace::EventKind::atomic, 1, 0, 0});
+    program.interval(1, 30'000, {}, {EventKind::atomic, 1, 0, 0});
     program.barrier_of_all({{20'000}, {}});
   }
   const Result result = simulated(program);

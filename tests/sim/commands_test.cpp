@@ -49,7 +49,6 @@ const std::string p3 = in_quotes(test::p3_score().string());
 
 /// Two threads, 4 pages of shared memory, a fault of each kind that two nodes have, between two clock readings.
 TestProgram small_program() {
-  using trace::EventKind;
   TestProgram program({2, 1});
   program.pages = 4;
   program.joins = false;
@@ -73,18 +72,17 @@ void write_trace(const TestProgram& program, const std::filesystem::path& path, 
       trace::fill_lines(interval);
       writer.append(t, interval);
     }
-    if (program.joins) writer.append(t, {0, {}, {trace::EventKind::join, 0, 0, program.layout().processes()}});
-    writer.append(t, {0, {}, {trace::EventKind::end, 0, 0, 0}});
+    if (program.joins) writer.append(t, {0, {}, {EventKind::join, 0, 0, program.layout().processes()}});
+    writer.append(t, {0, {}, {EventKind::end, 0, 0, 0}});
   }
-  writer.finish(
-      {.program = {name, "--size", "4"},
-       .threads = program.layout().processes(),
-       .passes = 3,
-       .machine = "a machine",
-       .sdsm_version = "0",
-       .exit_status = exit_status,
-       .speed_flops = speed_flops},
-      {{RegionId{0}, trace::RegionKind::heap_block, Placement::round_robin, program.pages, 0, 0, false, "block"}});
+  writer.finish({.program = {name, "--size", "4"},
+                 .threads = program.layout().processes(),
+                 .passes = 3,
+                 .machine = "a machine",
+                 .sdsm_version = "0",
+                 .exit_status = exit_status,
+                 .speed_flops = speed_flops},
+                {{{RegionKind::heap_block, Placement::round_robin, 0, program.pages}, RegionId{0}, 0, false, "block"}});
 }
 
 class TraceFile {
@@ -176,7 +174,6 @@ TEST_CASE("simulate's report and JSON: each thread's times sum to the makespan")
 }
 
 TEST_CASE("simulate --readings writes every thread's clock readings to the picosecond") {
-  using trace::EventKind;
   TestProgram program({2, 1});
   program.joins = false;
   for (auto& intervals : program.threads) intervals.clear();

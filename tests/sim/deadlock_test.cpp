@@ -9,7 +9,6 @@
 using namespace sdsm;
 using namespace sdsm::sim;
 using namespace sdsm::test;
-using trace::EventKind;
 
 namespace {
 
@@ -61,7 +60,7 @@ TEST_CASE("a program's end within a region releases locks to earlier holders") {
 
 TEST_CASE("threads that the program's end stops cause no deadlock") {
   const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
-  const auto semaphore = static_cast<std::uint8_t>(trace::ObjectClass::semaphore);
+  const auto semaphore = static_cast<std::uint8_t>(ObjectClass::semaphore);
   TestProgram program({2, 1});
   program.joins = false;
   program.interval(0, 0, {}, {EventKind::give, semaphore, 0, 0});

@@ -160,15 +160,15 @@ TEST_CASE("a node's threads allocate a page and its twin once") {
 
 TEST_CASE("a program's variables are allocated before main, at process 0 and home") {
   struct Variant {
-    trace::RegionKind kind;
+    RegionKind kind;
     Placement placement;
     std::vector<trace::TouchRun> others;  ///< the second thread's own pages
     int first_writes[2];
   };
   const Variant variants[] = {
-      {trace::RegionKind::heap_block, Placement::round_robin, {writes(1)}, {2, 1}},
-      {trace::RegionKind::mapped, Placement::round_robin, {writes(1)}, {0, 0}},
-      {trace::RegionKind::globals, Placement::initial, {}, {0, 0}},
+      {RegionKind::heap_block, Placement::round_robin, {writes(1)}, {2, 1}},
+      {RegionKind::mapped, Placement::round_robin, {writes(1)}, {0, 0}},
+      {RegionKind::globals, Placement::initial, {}, {0, 0}},
   };
   const Variant& variant = variants[GENERATE(0, 1, 2)];
   TestProgram program({2, 1});
@@ -393,7 +393,7 @@ TEST_CASE("a message without a waiting thread does not lengthen the run") {
   TestProgram program({2, 1});
   program.joins = false;
   program.barrier_of_all(1000);
-  program.interval(1, 0, {reads(0), writes(0)}, {trace::EventKind::loop_end, 0, 0, 0});
+  program.interval(1, 0, {reads(0), writes(0)}, {EventKind::loop_end, 0, 0, 0});
   const Result result = run(file.path(), NetworkKind::queue, program);
   CHECK(faults(result.threads[1].whole, FaultKind::WROR) == 1);
   // Thread 1 ends last. It was idle while the master wrote the region's page, before the fork.

@@ -11,8 +11,6 @@ using namespace sdsm::test;
 
 namespace {
 
-using trace::EventKind;
-
 Result simulated(const TestProgram& program) {
   return run(p3_score().parent_path() / "v1280.xml", NetworkKind::queue, program, {.protocol = ProtocolKind::hardware});
 }

@@ -165,7 +165,7 @@ TEST_CASE("faults between clock readings inside a region count for the measured 
   program.clock(0, 20'000);
   program.clock(0, 20'000);
   program.barrier(0, 20'000);
-  const trace::Event none{trace::EventKind::loop_end, 0, 0, 0};
+  const Event none{EventKind::loop_end, 0, 0, 0};
   program.interval(1, 30'000, {reads(0)}, none);  // before the first reading
   program.interval(1, 20'000, {reads(2)}, none);  // between both
   program.barrier(1, 5'000, {reads(4)});          // behind the second
@@ -226,10 +226,10 @@ TEST_CASE("JIAJIA homes that move by first touch match the untimed model") {
 TEST_CASE("a broadcast fork sends one message each, with the master's writes") {
   Rules rules{.scope = Scope::openmp};
   rules.fork_by_broadcast = true;
-  const trace::Event fork{trace::EventKind::fork, 0, 0, 3}, begin{trace::EventKind::team_begin, 0, 0, 3};
+  const Event fork{EventKind::fork, 0, 0, 3}, begin{EventKind::team_begin, 0, 0, 3};
   TestProgram program({3, 1});
   for (const std::uint32_t t : {0U, 1U, 2U}) {
-    program.interval(t, 1000, {reads(0), reads(1)}, {trace::EventKind::join, 0, 0, 3});
+    program.interval(t, 1000, {reads(0), reads(1)}, {EventKind::join, 0, 0, 3});
   }
   program.interval(0, 20'000, {writes(0), writes(1)}, fork);
   for (const std::uint32_t t : {1U, 2U}) program.interval(t, 0, {}, begin);
@@ -266,16 +266,16 @@ TEST_CASE("forks by broadcast do not hide writes of partial teams") {
   rules.fork_by_broadcast = true;
   TestProgram program({3, 1});
   for (const std::uint32_t t : {0U, 1U, 2U}) {
-    program.interval(t, 1000, {reads(4)}, {trace::EventKind::join, 0, 0, 3});
+    program.interval(t, 1000, {reads(4)}, {EventKind::join, 0, 0, 3});
   }
-  program.interval(0, 100, {}, {trace::EventKind::fork, 0, 0, 2});
-  program.interval(1, 100, {}, {trace::EventKind::team_begin, 0, 0, 2});
+  program.interval(0, 100, {}, {EventKind::fork, 0, 0, 2});
+  program.interval(1, 100, {}, {EventKind::team_begin, 0, 0, 2});
   for (const std::uint32_t t : {0U, 1U}) {
     program.interval(t, 1000, t == 1 ? std::vector{writes(4)} : std::vector<trace::TouchRun>{},
-                     {trace::EventKind::join, 0, 0, 2});
+                     {EventKind::join, 0, 0, 2});
   }
-  program.interval(0, 100, {}, {trace::EventKind::fork, 0, 0, 3});
-  for (const std::uint32_t t : {1U, 2U}) program.interval(t, 100, {}, {trace::EventKind::team_begin, 0, 0, 3});
+  program.interval(0, 100, {}, {EventKind::fork, 0, 0, 3});
+  for (const std::uint32_t t : {1U, 2U}) program.interval(t, 100, {}, {EventKind::team_begin, 0, 0, 3});
   for (const std::uint32_t t : {0U, 1U, 2U}) program.barrier(t, 1000, {reads(4)});
   const Result result = simulated(program, rules);
   // The first region's and the last one's messages; a barrier follows the latter, as thread 1 wrote a page.
@@ -369,7 +369,7 @@ TEST_CASE("a JIAJIA lock passes its scope's notices on, openmp earlier ones, too
 
 TEST_CASE("a JIAJIA flush takes and releases a lock of its own") {
   TestProgram program({2, 1});
-  const trace::Event flush{trace::EventKind::flush, 0, 0, 0};
+  const Event flush{EventKind::flush, 0, 0, 0};
   program.barrier_of_all({{50'000, {reads(1)}}, {50'000}});
   program.interval(1, 1000, {writes(1)}, flush);
   program.barrier(1, 50'000);
@@ -382,7 +382,7 @@ TEST_CASE("a JIAJIA flush takes and releases a lock of its own") {
 
 TEST_CASE("a JIAJIA flag passes notices to its waiters, as a lock does") {
   TestProgram program({3, 1});
-  const trace::Event post{trace::EventKind::post, 0, 7, 1}, wait{trace::EventKind::wait, 0, 7, 1};
+  const Event post{EventKind::post, 0, 7, 1}, wait{EventKind::wait, 0, 7, 1};
   for (const std::uint32_t t : {0U, 1U, 2U}) program.barrier(t, 50'000, {reads(0)});
   program.interval(1, 10'000, {writes(0)}, post);
   program.interval(2, 1000, {}, wait);
@@ -403,7 +403,7 @@ TEST_CASE("a partial JIAJIA barrier notifies its members, as in the model") {
   const Rules rules{.home_migration = true, .scope = Scope::openmp};
   TestProgram program({3, 1});
   program.pages = drawn_pages;
-  const trace::Event part{trace::EventKind::barrier, 0, 0, 2};
+  const Event part{EventKind::barrier, 0, 0, 2};
   for (const std::uint32_t t : {0U, 1U, 2U}) program.barrier(t, 50'000, {reads(0)});
   program.interval(0, 90'000, {}, part);
   program.interval(1, 90'000, {writes(0, 0, 1, whole_page), writes(3, 0, 1, whole_page)}, part);
@@ -436,12 +436,12 @@ TEST_CASE("JIAJIA: a spinning thread sees stores before the awaited event") {
   const auto program = [](double stores_at, double asks_at) {
     TestProgram made({2, 1});
     for (const std::uint32_t t : {0U, 1U}) made.barrier(t, 50'000, {reads(1)});
-    const trace::Event task{trace::EventKind::task, 0, 0, 0};
+    const Event task{EventKind::task, 0, 0, 0};
     // The thread's third event, after those of the region and a barrier.
     made.interval(1, stores_at, {writes(1)}, task);
     made.interval(1, 30'000, {}, task);
     made.barrier(1, 50'000);
-    made.interval(0, asks_at, {}, {trace::EventKind::spin, 0, 1, 3});
+    made.interval(0, asks_at, {}, {EventKind::spin, 0, 1, 3});
     made.barrier(0, 50'000, {reads(1)});
     return made;
   };

@@ -37,10 +37,10 @@ TEST_CASE("what do locks cost the initial thread outside of regions?") {
   auto& alone = program.threads[0];
   alone.pop_back();
   for (int i = 0; i < 10; ++i) {
-    alone.push_back({1000, {writes(1)}, {trace::EventKind::acquire, 0, 1}});
-    alone.push_back({1000, {writes(1)}, {trace::EventKind::release, 0, 1}});
+    alone.push_back({1000, {writes(1)}, {EventKind::acquire, 0, 1}});
+    alone.push_back({1000, {writes(1)}, {EventKind::release, 0, 1}});
   }
-  alone.push_back({0, {}, {trace::EventKind::fork, 0, 0, 2}});
+  alone.push_back({0, {}, {EventKind::fork, 0, 0, 2}});
   program.barrier_of_all(5000);
   program.acquire(1, 1);
   program.release(1, 1);
@@ -70,12 +70,8 @@ TEST_CASE("lock k is managed by process k mod P") {
 }
 
 TEST_CASE("a flag counts at its manager, a wait costs two messages") {
-  const auto post = [](std::uint64_t value) {
-    return trace::Event{trace::EventKind::post, 0, flag_number(7, 0), value};
-  };
-  const auto wait = [](std::uint64_t value) {
-    return trace::Event{trace::EventKind::wait, 0, flag_number(7, 0), value};
-  };
+  const auto post = [](std::uint64_t value) { return Event{EventKind::post, 0, flag_number(7, 0), value}; };
+  const auto wait = [](std::uint64_t value) { return Event{EventKind::wait, 0, flag_number(7, 0), value}; };
   TestProgram program({2, 1});
   program.barrier_of_all(5000);
   program.interval(0, 1000, {}, post(1));
@@ -156,8 +152,8 @@ TEST_CASE("home pages need no action at a lock") {
 TEST_CASE("a single's first thread moves a counter behind a lock") {
   TestProgram program({2, 1});
   program.barrier_of_all(5000);
-  program.interval(0, 0, {}, {trace::EventKind::single, 1, 0, 0});
-  program.interval(1, 3000, {}, {trace::EventKind::single, 0, 0, 0});
+  program.interval(0, 0, {}, {EventKind::single, 1, 0, 0});
+  program.interval(1, 3000, {}, {EventKind::single, 0, 0, 0});
   program.barrier_of_all(5000);
   const Result result = run(program);
   CHECK(result.threads[0].whole.locks == 1);
@@ -171,10 +167,10 @@ TEST_CASE("a program's locks and the run-time's locks are different locks") {
   program.barrier_of_all(5000);
   // Thread 0 holds lock 0 over a single: would they be one lock, nobody could go on.
   program.acquire(0, 0);
-  program.interval(0, 10, {}, {trace::EventKind::single, 1, 0, 0});
+  program.interval(0, 10, {}, {EventKind::single, 1, 0, 0});
   program.release(0, 0, 10);
   program.barrier(0);
-  program.interval(1, 10, {}, {trace::EventKind::single, 0, 0, 0});
+  program.interval(1, 10, {}, {EventKind::single, 0, 0, 0});
   program.barrier(1);
   const Result result = run(program);
   CHECK(result.threads[0].whole.locks == 2);
@@ -196,8 +192,8 @@ TEST_CASE("a page dropped by a local peer's acquire keeps its change") {
 }
 
 TEST_CASE("a library object counts: takers wait for enough gives, by anybody") {
-  const auto take = [](std::uint64_t gives) { return trace::Event{trace::EventKind::take, 0, 4, gives}; };
-  const trace::Event give{trace::EventKind::give, 0, 4};
+  const auto take = [](std::uint64_t gives) { return Event{EventKind::take, 0, 4, gives}; };
+  const Event give{EventKind::give, 0, 4};
   TestProgram program({2, 1});
   program.barrier_of_all(5000);
   program.interval(0, 1000, {}, give);
@@ -237,13 +233,10 @@ TEST_CASE("a thread that wins a lock by a near tie tries another") {
 }
 
 TEST_CASE("semaphores and read-write locks serve by arrival, and readers share") {
-  using trace::ObjectClass;
   const auto take = [](ObjectClass what, std::uint64_t value = 0) {
-    return trace::Event{trace::EventKind::take, static_cast<std::uint8_t>(what), 4, value};
+    return Event{EventKind::take, static_cast<std::uint8_t>(what), 4, value};
   };
-  const auto give = [](ObjectClass what) {
-    return trace::Event{trace::EventKind::give, static_cast<std::uint8_t>(what), 4};
-  };
+  const auto give = [](ObjectClass what) { return Event{EventKind::give, static_cast<std::uint8_t>(what), 4}; };
   TestProgram program({2, 1});
   program.barrier_of_all(5000);
   // Object 4 is managed by process 0, whose own take costs 24.4 us; it gives back at 6024.4 us.
@@ -275,9 +268,9 @@ TEST_CASE("semaphores and read-write locks serve by arrival, and readers share")
 
 TEST_CASE("a semaphore of 2 admits two, and keeps early gives") {
   const auto take = [](std::uint64_t value) {
-    return trace::Event{trace::EventKind::take, static_cast<std::uint8_t>(trace::ObjectClass::semaphore), 4, value};
+    return Event{EventKind::take, static_cast<std::uint8_t>(ObjectClass::semaphore), 4, value};
   };
-  const trace::Event give{trace::EventKind::give, static_cast<std::uint8_t>(trace::ObjectClass::semaphore), 4};
+  const Event give{EventKind::give, static_cast<std::uint8_t>(ObjectClass::semaphore), 4};
   TestProgram program({2, 1});
   program.barrier_of_all(5000);
   SECTION("both in at once") {
@@ -296,24 +289,23 @@ TEST_CASE("a semaphore of 2 admits two, and keeps early gives") {
 }
 
 TEST_CASE("a semaphore that was reset loses its surplus") {
-  const auto detail = static_cast<std::uint8_t>(trace::ObjectClass::semaphore);
-  const trace::Event give{trace::EventKind::give, detail, 4};
+  const auto detail = static_cast<std::uint8_t>(ObjectClass::semaphore);
+  const Event give{EventKind::give, detail, 4};
   TestProgram program({2, 1});
   program.barrier_of_all(5000);
   program.interval(0, 1000, {}, give);  // the surplus
   program.interval(0, 5000, {}, give);
-  program.interval(1, 2000, {}, {trace::EventKind::take, detail, 4, static_cast<std::uint32_t>(-1)});
+  program.interval(1, 2000, {}, {EventKind::take, detail, 4, static_cast<std::uint32_t>(-1)});
   program.barrier_of_all(1000);
   const Result result = run(program);
   CHECK(lock_time(result, 1) == us(6000 - 2000 + 24.4 + 27.6));
 }
 
 TEST_CASE("a read-write lock in a semaphore's memory starts free") {
-  using trace::ObjectClass;
-  const auto event = [](trace::EventKind kind, ObjectClass what, int beyond = 0) {
-    return trace::Event{kind, static_cast<std::uint8_t>(what), 4, static_cast<std::uint32_t>(beyond)};
+  const auto event = [](EventKind kind, ObjectClass what, int beyond = 0) {
+    return Event{kind, static_cast<std::uint8_t>(what), 4, static_cast<std::uint32_t>(beyond)};
   };
-  using enum trace::EventKind;
+  using enum EventKind;
   const auto writes = GENERATE(ObjectClass::writer, ObjectClass::reader);
   TestProgram program({2, 1});
   program.barrier_of_all(5000);
@@ -337,15 +329,14 @@ TEST_CASE("a read-write lock in a semaphore's memory starts free") {
 }
 
 TEST_CASE("a semaphore within a lock goes to the lock's holder") {
-  using trace::ObjectClass;
   const auto [what, value] = GENERATE(std::pair{ObjectClass::semaphore, 1}, std::pair{ObjectClass::writer, 0});
   const auto detail = static_cast<std::uint8_t>(what);
   TestProgram program({2, 1});
   program.barrier_of_all(5000);
   for (const std::uint32_t thread : {0, 1}) {
     program.acquire(thread, 0, thread == 0 ? 5000 : 1000);
-    program.interval(thread, 100, {}, {trace::EventKind::take, detail, 4, static_cast<std::uint64_t>(value)});
-    program.interval(thread, 100, {}, {trace::EventKind::give, detail, 4});
+    program.interval(thread, 100, {}, {EventKind::take, detail, 4, static_cast<std::uint64_t>(value)});
+    program.interval(thread, 100, {}, {EventKind::give, detail, 4});
     program.release(thread, 0, 100);
   }
   program.barrier_of_all(1000);
@@ -355,7 +346,7 @@ TEST_CASE("a semaphore within a lock goes to the lock's holder") {
 }
 
 TEST_CASE("threads that meet at a library's barrier wait for the last") {
-  const auto meet = [](std::uint64_t arrivals) { return trace::Event{trace::EventKind::meet, 0, 4, arrivals}; };
+  const auto meet = [](std::uint64_t arrivals) { return Event{EventKind::meet, 0, 4, arrivals}; };
   TestProgram program({2, 1});
   program.barrier_of_all(5000);
   for (const std::uint64_t round : {1, 2}) {
@@ -372,10 +363,10 @@ TEST_CASE("threads that meet at a library's barrier wait for the last") {
 TEST_CASE("a spinning thread goes on after the store, a question and answer") {
   TestProgram program({2, 1});
   program.barrier_of_all(5000);
-  program.interval(0, 4000, {writes(1)}, {trace::EventKind::task});  // its third event, after the fork and the barrier
-  program.interval(0, 1000, {}, {trace::EventKind::task});
-  program.interval(1, 1000, {}, {trace::EventKind::spin, 0, 0, 3});
-  program.interval(1, 0, {}, {trace::EventKind::spin, 0, 0, 2});
+  program.interval(0, 4000, {writes(1)}, {EventKind::task});  // its third event, after the fork and the barrier
+  program.interval(0, 1000, {}, {EventKind::task});
+  program.interval(1, 1000, {}, {EventKind::spin, 0, 0, 3});
+  program.interval(1, 0, {}, {EventKind::spin, 0, 0, 2});
   program.barrier_of_all(1000);
   const auto finished = [&] {
     Program made = program.finished();

@@ -11,8 +11,7 @@ namespace {
 
 std::vector<trace::Reading> readings(std::initializer_list<std::int64_t> microseconds) {
   std::vector<trace::Reading> own;
-  for (const std::int64_t time : microseconds)
-    own.push_back({trace::ClockSource::omp_get_wtime, Time{time * 1'000'000}});
+  for (const std::int64_t time : microseconds) own.push_back({ClockSource::omp_get_wtime, Time{time * 1'000'000}});
   return own;
 }
 

@@ -7,7 +7,6 @@
 using namespace sdsm;
 using namespace sdsm::sim;
 using namespace sdsm::test;
-using trace::EventKind;
 
 namespace {
 

@@ -9,9 +9,6 @@
 namespace sdsm::test {
 namespace {
 
-using trace::Event;
-using trace::EventKind;
-
 static_assert(std::is_trivially_copyable_v<sim::ThreadResult>);
 
 std::string bytes_of(const sim::Result& result) {
@@ -77,9 +74,9 @@ void TestProgram::acquire_at_a_try(std::uint32_t thread, std::uint64_t lock, dou
 }
 
 void TestProgram::ordered(std::uint32_t thread, std::uint64_t turn, double before_us, double inside_us) {
-  constexpr auto ordered = static_cast<std::uint8_t>(trace::LockClass::ordered);
-  interval(thread, before_us, {}, {trace::EventKind::acquire, ordered, 2, turn});
-  interval(thread, inside_us, {}, {trace::EventKind::release, ordered, 2});
+  constexpr auto ordered = static_cast<std::uint8_t>(LockClass::ordered);
+  interval(thread, before_us, {}, {EventKind::acquire, ordered, 2, turn});
+  interval(thread, inside_us, {}, {EventKind::release, ordered, 2});
 }
 
 void TestProgram::release(std::uint32_t thread, std::uint64_t lock, double compute_us,
@@ -103,7 +100,7 @@ sim::Program TestProgram::finished() const {
   sim::Program program;
   program.ended_by = ended_by;
   program.regions.push_back(
-      {RegionId{0}, trace::RegionKind::heap_block, Placement::round_robin, pages, 0, 0, false, "block"});
+      {{RegionKind::heap_block, Placement::round_robin, 0, pages}, RegionId{0}, 0, false, "block"});
   for (std::uint32_t t = 0; t < layout_.processes(); ++t) {
     std::vector<trace::Interval> intervals = threads[t];
     if (joins) intervals.push_back({0, {}, {EventKind::join, 0, 0, layout_.processes()}});

@@ -19,7 +19,7 @@ class TestProgram {
   explicit TestProgram(Layout layout);
 
   /// Threads that are not named compute nothing; each names its own intervals in order.
-  void interval(std::uint32_t thread, double compute_us, std::vector<trace::TouchRun> touches, trace::Event end);
+  void interval(std::uint32_t thread, double compute_us, std::vector<trace::TouchRun> touches, Event end);
   void barrier(std::uint32_t thread, double compute_us = 0, std::vector<trace::TouchRun> touches = {});
   void acquire(std::uint32_t thread, std::uint64_t lock, double compute_us = 0,
                std::vector<trace::TouchRun> touches = {});

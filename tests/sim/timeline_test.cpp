@@ -24,7 +24,7 @@ Timeline two_nodes(Selection selection = {}) {
 /// "kind begin-end", in microseconds.
 std::vector<std::string> in_words(const Timeline& timeline) {
   std::vector<std::string> words;
-  for (const Event& event : timeline.events()) {
+  for (const timelines::Event& event : timeline.events()) {
     std::ostringstream line;
     const char* const names[] = {"state", "fault", "service", "message", "queue"};
     line << names[static_cast<std::size_t>(event.what)] << ' ' << int{event.kind} << ' ' << event.begin / 1us << '-'
@@ -123,8 +123,8 @@ TEST_CASE("a waiting request lengthens its queue until it is served") {
   timeline.serve(first, 6us, 6us, 7us);
   timeline.end();
   std::vector<std::pair<std::int64_t, int>> changes;
-  for (const Event& event : timeline.events()) {
-    if (event.what == Event::What::queue) changes.emplace_back(event.begin / 1us, event.change);
+  for (const timelines::Event& event : timeline.events()) {
+    if (event.what == timelines::Event::What::queue) changes.emplace_back(event.begin / 1us, event.change);
   }
   CHECK(changes == std::vector<std::pair<std::int64_t, int>>{{1, 1}, {2, 1}, {3, -1}, {5, -1}});
 }

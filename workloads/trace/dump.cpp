@@ -135,7 +135,13 @@ void dump(const File& file, std::ostream& out) {
 
 json info(const File& file) {
   json regions = json::array();
-  for (const Region& region : file.regions()) regions.push_back(region_json(region));
+  for (const Region& region : file.regions()) {
+    json placements;
+    for (const HeapPlacement wanted : heap_placements)
+      placements[std::string(name_of(wanted))] = name_of(placement_of(wanted, region, region.is_filled));
+    regions.push_back(region_json(region));
+    regions.back()["placements"] = std::move(placements);
+  }
   json threads = json::array();
   Totals sum;
   EventCounts event_sum{};

@@ -334,8 +334,8 @@ std::string to_json_text(const Footer& footer) {
 
 Footer footer_from_json_text(std::string_view text, std::uint32_t format) {
   const json document = parse(text);
-  for (const auto& [key, expected] :
-       {std::pair{"format", format}, std::pair{"page_bytes", page_bytes}, std::pair{"word_bytes", word_bytes}}) {
+  for (const auto& [key, expected] : {std::pair{"format", std::size_t{format}}, std::pair{"page_bytes", page_bytes},
+                                      std::pair{"word_bytes", word_bytes}}) {
     if (unsigned32_member(document, key) != expected) {
       throw ContentError(fmt::format("\"{}\" is {} instead of {}", key, member(document, key).dump(), expected));
     }

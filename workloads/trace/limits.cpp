@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <array>
 
-#include "workloads/trace/compares.hpp"
-
 namespace sdsm::trace {
 namespace {
 

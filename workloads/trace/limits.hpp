@@ -38,7 +38,7 @@ inline constexpr std::uint64_t max_page_runs_per_interval = max_runs_per_interva
 /// Regions are placed relative to 64 KiB, the size of the largest simulated page.
 inline constexpr std::uint32_t max_lead_pages = 15;
 
-inline constexpr std::uint16_t max_changed_words = page_bytes / word_bytes;
+inline constexpr std::uint16_t max_changed_words = words_per_page;
 inline constexpr std::uint16_t max_changed_runs = max_changed_words / 2;
 
 /// Whether a page can have such a change: at most a page's words, no more runs than words, no words without a run, and

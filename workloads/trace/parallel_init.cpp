@@ -73,7 +73,7 @@ FirstWrites written_before_first_team(const File& file) {
     for_each_page(*interval, [&](const TouchRun& run, std::uint64_t page, auto lines, auto site) {
       const Region& region = file.regions()[index_of(run.region)];
       if (run.access != Access::write || region.is_filled) return;
-      if (!is_placed_by_option(region.kind, region.placement)) return;
+      if (!is_placed_by_option(region)) return;
       found.try_emplace({run.region, page}, FirstWrite{run.change, lines, site});
     });
     if (begins_first_team(file, interval->end)) return found;

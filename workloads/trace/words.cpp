@@ -13,7 +13,6 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* columns[] = {"thread", "interval", "region", "page", "access", "site", "set"};
-constexpr std::uint32_t words_of_page = page_bytes / word_bytes;
 constexpr std::uint64_t most_access = 15;
 
 const json& list_in(const json& object, const char* key, std::size_t most) {
@@ -36,9 +35,9 @@ std::vector<std::uint32_t> set_from(const json& value) {
   if (!value.is_array() || value.size() % 2 != 0 || value.empty()) throw ContentError("a set of words has no runs");
   std::uint64_t end = 0;
   for (std::size_t i = 0; i < value.size(); i += 2) {
-    const std::uint64_t first = number_in(value[i], "sets", words_of_page - 1);
-    const std::uint64_t count = number_in(value[i + 1], "sets", words_of_page);
-    if ((i > 0 && first <= end) || count == 0 || first + count > words_of_page) {
+    const std::uint64_t first = number_in(value[i], "sets", words_per_page - 1);
+    const std::uint64_t count = number_in(value[i + 1], "sets", words_per_page);
+    if ((i > 0 && first <= end) || count == 0 || first + count > words_per_page) {
       throw ContentError("a set's runs of words are not ascending and apart within a page");
     }
     end = first + count;

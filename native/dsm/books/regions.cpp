@@ -34,8 +34,7 @@ const RegionInfo* region_at(const Range& range, std::uintptr_t page, std::uint32
 }
 
 RegionHomes homes_of(const RegionInfo& info) {
-  if (info.kind == trace::RegionKind::thread_stack) return homes_of_stack(ProcessId{info.owner}, page_count(info));
-  return {info.placement, page_count(info), std::nullopt};
+  return sdsm::homes_of(info, info.placement, page_count(info));
 }
 
 ProcessId home_of_page(const Range& range, std::uintptr_t page, const RegionInfo& info, PageId id) {

@@ -61,12 +61,12 @@ void set_fixed_region(std::uint32_t id, const RegionInfo& info) {
 std::uint32_t number_region(const RegionInfo& info, RegionOrigin origin) {
   const HeapGuard guard;
   origin.kind = info.kind;
-  if (info.kind == trace::RegionKind::mapped) origin.address = program_image.variable_address(info.begin);
+  if (info.kind == RegionKind::mapped) origin.address = program_image.variable_address(info.begin);
   std::strncpy(origin.library, program_image.library_of_variable(info.begin), sizeof origin.library - 1);
   log_region(origin);
   const std::uint32_t id = next_number();
   regions[id] = info;
-  regions[id].placement = placement_of(self.placement, info.kind, info.placement, false);
+  regions[id].placement = placement_of(self.placement, info, false);
   return id;
 }
 

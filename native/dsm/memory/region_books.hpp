@@ -6,19 +6,13 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/placement.hpp"
+#include "models/program/regions.hpp"
 #include "native/dsm/memory/larger_pages.hpp"
 #include "native/dsm/memory/memory.hpp"
 #include "native/dsm/wire/control.hpp"
 #include "native/guest/memory/shared_memory.hpp"
-#include "workloads/trace/region_numbers.hpp"
 
 namespace sdsm::dsm {
-
-using trace::administrative_region;
-using trace::control_region;
-using trace::globals_region;
-using trace::stack_region;
 
 /// A region, and adjacent pages that belong to it. (An array that the program places is cut out of the globals.)
 struct KnownRegion {

@@ -20,9 +20,8 @@ struct StackSizes {
 constinit StackSizes sizes_at_start GUARDED_BY(starting);
 constexpr const StackSizes& sizes = sizes_at_start;
 
-void name_stack(std::uint32_t id, const AddressRange& range, trace::RegionKind kind, std::uint32_t owner)
-    REQUIRES(starting) {
-  set_fixed_region(id, {range.begin, (range.end - range.begin) / page_bytes, kind, Placement::initial, owner});
+void name_stack(std::uint32_t id, const AddressRange& range, RegionKind kind, std::uint32_t owner) REQUIRES(starting) {
+  set_fixed_region(id, {{kind, Placement::initial, owner, (range.end - range.begin) / page_bytes}, range.begin});
   name_region(id);
 }
 
@@ -33,9 +32,9 @@ void make_stacks(std::uint64_t stack_limit) {
   need_range(stacks_address, stack_of(processes() - 1).end + page_bytes - stacks_address, "the threads' stacks");
   need_range(control_address, processes() * sizes.control, "the threads' own variables");
   for (std::uint32_t i = 0; i < processes(); ++i) {
-    const auto kind = i == 0 ? trace::RegionKind::initial_stack : trace::RegionKind::thread_stack;
+    const auto kind = i == 0 ? RegionKind::initial_stack : RegionKind::thread_stack;
     name_stack(stack_region(i), stack_of(i), kind, i);
-    name_stack(control_region(i), control_of(i), trace::RegionKind::thread_stack, i);
+    name_stack(control_region(i), control_of(i), RegionKind::thread_stack, i);
   }
 }
 

@@ -45,7 +45,7 @@ program::AtomicOutcome operate_at_home(const Place& place, std::uintptr_t addres
   void* const memory = find_range(address)->view_of(address);
   const bool is_single_writer = are_all_in_single_writer_mode();
   if (place.owner != Owner::remote && self.layout.nodes == 1) return program::operate(operation, memory);
-  const bool is_on_stack = trace::is_open_at_home(region(index_of(place.id.region)).kind);
+  const bool is_on_stack = is_open_at_home(region(index_of(place.id.region)).kind);
   const bool keeps_copy = place.owner == Owner::remote &&
                           keeps_copy_at_operation(is_single_writer, self.layout.threads_per_node, is_on_stack);
   if (keeps_copy) {
@@ -219,7 +219,7 @@ bool operate_on_shared(std::uintptr_t code, std::uintptr_t address, const Atomic
   if (!find_place(address, place)) return false;
   const bool tries_again = operation.compares() && failed_exchange == address && failed_at == code;
   const std::uint64_t trapped = now_ns();
-  if (!tries_again) end_work(trace::EventKind::atomic);
+  if (!tries_again) end_work(EventKind::atomic);
   // The operation's instruction is a trap, which belongs to the operation as a fault's belongs to the fault.
   const Begun begun = begun_with_trap(now_ns());
   if (slot_of(address + operation.bytes - 1) != slot_of(address)) {
@@ -245,7 +245,7 @@ void fence_shared() {
   if (!are_pages_protected() || !application.is_taken() || HeldSignals::are_held()) return;
   application.check();
   const BlockedSignals blocked;
-  end_work(trace::EventKind::fence);
+  end_work(EventKind::fence);
   ++asked.atomics;
   if (traits().flush_lock) {
     synchronise_memory();

@@ -61,9 +61,9 @@ std::uint32_t thread_limit() {
   return processes();
 }
 
-void note(const gomp::Event& event) {
+void note(const Event& event) {
   application.check();
-  if (event.kind == gomp::EventKind::task && gomp::this_thread().team_size > 1) {
+  if (event.kind == EventKind::task && gomp::this_thread().team_size > 1) {
     ++tasks_run.count;
     tasks_run.regions |= std::uint64_t{1} << gomp::this_thread().region % 64;
   }
@@ -73,7 +73,7 @@ void note(const gomp::Event& event) {
 
 bool take_single(std::uint64_t number) {
   application.check();
-  end_work(gomp::EventKind::single);
+  end_work(EventKind::single);
   auto& state = on_page<SingleState>(AdministrativePage::single);
   bool is_first = false;
   perform(
@@ -85,7 +85,7 @@ bool take_single(std::uint64_t number) {
 
 void give_copied(std::uint64_t /*number*/, const void* data, std::uint32_t team_size) {
   application.check();
-  end_work(gomp::EventKind::copyprivate);
+  end_work(EventKind::copyprivate);
   auto& state = on_page<CopiedState>(AdministrativePage::copyprivate);
   perform(
       Directive::copyprivate_gives, nothing,
@@ -99,7 +99,7 @@ void give_copied(std::uint64_t /*number*/, const void* data, std::uint32_t team_
 
 const void* take_copied(std::uint64_t /*number*/, std::uint32_t team_size) {
   application.check();
-  end_work(gomp::EventKind::copyprivate);
+  end_work(EventKind::copyprivate);
   auto& state = on_page<CopiedState>(AdministrativePage::copyprivate);
   const void* data = nullptr;
   perform(
@@ -111,7 +111,7 @@ const void* take_copied(std::uint64_t /*number*/, std::uint32_t team_size) {
 
 gomp::Chunk take_chunk(std::uint64_t number, const gomp::LoopBounds& loop, std::uint32_t team_size) {
   application.check();
-  end_work(gomp::EventKind::chunk);
+  end_work(EventKind::chunk);
   auto& state = on_page<LoopState>(AdministrativePage::loop);
   gomp::Chunk chunk;
   // Regions inside of a team of one have loops of their own, which the page knows as the latest.
@@ -161,37 +161,37 @@ void close_construct(std::uint64_t number) {
 
 void leave_construct(std::uint64_t /*number*/, std::uint32_t /*team_size*/) {}
 
-void acquire(gomp::LockClass lock_class, const void* lock) {
+void acquire(LockClass lock_class, const void* lock) {
   application.check();
   NamedLock& named = lock_named(lock_class, lock);
-  if (lock_class == gomp::LockClass::nest_lock && named.depth > 0) {
+  if (lock_class == LockClass::nest_lock && named.depth > 0) {
     ++named.depth;
     return;
   }
-  end_work(gomp::EventKind::acquire);
+  end_work(EventKind::acquire);
   acquire_lock(named.id);
   named.depth = 1;
   begin_work();
 }
 
-bool try_acquire(gomp::LockClass lock_class, const void* lock) {
+bool try_acquire(LockClass lock_class, const void* lock) {
   application.check();
   NamedLock& named = lock_named(lock_class, lock);
   if (named.depth > 0 || !try_acquire_lock(named.id)) return false;
   named.depth = 1;
-  end_work(gomp::EventKind::acquire);
+  end_work(EventKind::acquire);
   begin_work();
   return true;
 }
 
 int try_acquire_nested(const void* lock) {
   application.check();
-  NamedLock& named = lock_named(gomp::LockClass::nest_lock, lock);
+  NamedLock& named = lock_named(LockClass::nest_lock, lock);
   if (named.depth > 0) return static_cast<int>(++named.depth);
-  return try_acquire(gomp::LockClass::nest_lock, lock) ? 1 : 0;
+  return try_acquire(LockClass::nest_lock, lock) ? 1 : 0;
 }
 
-void release(gomp::LockClass lock_class, const void* lock) {
+void release(LockClass lock_class, const void* lock) {
   application.check();
   NamedLock& named = lock_named(lock_class, lock);
   if (named.depth > 1) {
@@ -199,17 +199,17 @@ void release(gomp::LockClass lock_class, const void* lock) {
     return;
   }
   named.depth = 0;
-  end_work(gomp::EventKind::release);
+  end_work(EventKind::release);
   release_lock(named.id);
   begin_work();
 }
 
-void create_lock(gomp::LockClass lock_class, const void* lock) {
+void create_lock(LockClass lock_class, const void* lock) {
   application.check();
   lock_named(lock_class, lock).depth = 0;
 }
 
-void reset_lock(gomp::LockClass lock_class, const void* lock) {
+void reset_lock(LockClass lock_class, const void* lock) {
   application.check();
   if (NamedLock* const named = known_lock(lock_class, lock)) named->depth = 0;
 }
@@ -217,14 +217,14 @@ void reset_lock(gomp::LockClass lock_class, const void* lock) {
 void enter_ordered(const gomp::OrderedLoop& loop) {
   application.check();
   const OrderedTurn turn{loop.construct, loop.first_iteration};
-  end_work(gomp::EventKind::acquire);
+  end_work(EventKind::acquire);
   acquire_lock(ordered_lock, &turn);
   begin_work();
 }
 
 void leave_ordered(const gomp::OrderedLoop& /*loop*/) {
   application.check();
-  end_work(gomp::EventKind::release);
+  end_work(EventKind::release);
   release_lock(ordered_lock);
   begin_work();
 }
@@ -238,24 +238,24 @@ void pass_ordered(const gomp::OrderedLoop& loop, std::uint64_t next_iteration) {
 
 void post_flag(const gomp::Flag& flag, std::uint64_t value) {
   application.check();
-  end_work(gomp::EventKind::post);
+  end_work(EventKind::post);
   dsm::post_flag(flag_number(flag.construct, flag.part), value);
   begin_work();
 }
 
 void wait_for_flag(const gomp::Flag& flag, std::uint64_t value) {
   application.check();
-  end_work(gomp::EventKind::wait);
+  end_work(EventKind::wait);
   await_flag(flag_number(flag.construct, flag.part), value);
   begin_work();
 }
 
-bool read_clock(trace::ClockSource source, std::uint64_t& since_begin_ns) {
+bool read_clock(ClockSource source, std::uint64_t& since_begin_ns) {
   if (!gomp::has_begun() || !application.is_taken()) return false;
   application.check();
   since_begin_ns = now_ns();
-  if (!is_clock_event()) return source == trace::ClockSource::omp_get_wtime;
-  end_work(gomp::EventKind::clock);
+  if (!is_clock_event()) return source == ClockSource::omp_get_wtime;
+  end_work(EventKind::clock);
   since_begin_ns = now_ns();
   if (is_initial()) {
     note_own_clock(source, since_begin_ns);
@@ -265,12 +265,12 @@ bool read_clock(trace::ClockSource source, std::uint64_t& since_begin_ns) {
     begin_emulating();
   }
   begin_work();
-  return source == trace::ClockSource::omp_get_wtime;
+  return source == ClockSource::omp_get_wtime;
 }
 
 double wtime() {
   std::uint64_t now = 0;
-  if (!read_clock(trace::ClockSource::omp_get_wtime, now)) now = now_ns();
+  if (!read_clock(ClockSource::omp_get_wtime, now)) now = now_ns();
   return static_cast<double>(now) * 1e-9;
 }
 

@@ -24,18 +24,18 @@ constinit std::vector<std::pair<const void*, ObjectNumber>> early_numbers GUARDE
 constinit std::uint64_t own_numbers GUARDED_BY(application) = 0;
 
 NamedLock& named(const volatile void* object) REQUIRES(application) {
-  return lock_named(trace::LockClass::lock, const_cast<const void*>(object));
+  return lock_named(LockClass::lock, const_cast<const void*>(object));
 }
 
 /// The events of the trace (native/guest/threads/engine.hpp).
-void pass_event(trace::EventKind kind) REQUIRES(application) {
+void pass_event(EventKind kind) REQUIRES(application) {
   end_work(kind);
   begin_work();
 }
 void note_taken(NamedLock& lock, Demand demand) REQUIRES(application) {
   if (demand.is_exclusive()) lock.depth = 1;
   // A mutex has no event if the work ended before.
-  pass_event(demand == engine::mutex_demand ? trace::EventKind::acquire : trace::EventKind::take);
+  pass_event(demand == engine::mutex_demand ? EventKind::acquire : EventKind::take);
 }
 
 std::uint64_t end_of(std::uint64_t patience_ns) {
@@ -67,7 +67,7 @@ bool has_object(const volatile void* address) {
 bool take(const volatile void* object, Demand demand, std::uint64_t patience_ns) {
   application.check();
   NamedLock& lock = named(object);
-  if (demand == mutex_demand && patience_ns == for_ever) end_work(trace::EventKind::acquire);
+  if (demand == mutex_demand && patience_ns == for_ever) end_work(EventKind::acquire);
   const Head question{.kind = WireKind::lock_request, .value = std::bit_cast<std::uint64_t>(demand)};
   if (wait_for_grant(lock.id, question, nullptr, end_of(patience_ns)) == GrantSays::too_late) return false;
   note_taken(lock, demand);
@@ -86,7 +86,7 @@ void give(const volatile void* object, Demand demand) {
   application.check();
   NamedLock& lock = named(object);
   if (demand.is_exclusive()) lock.depth = 0;
-  end_work(demand == mutex_demand ? trace::EventKind::release : trace::EventKind::give);
+  end_work(demand == mutex_demand ? EventKind::release : EventKind::give);
   release_lock(lock.id, demand);
   begin_work();
 }
@@ -118,7 +118,7 @@ std::int32_t number_of(const volatile void* object, Counted what) {
 bool meet(const volatile void* barrier) {
   application.check();
   const GrantSays what = wait_for_grant(named(barrier).id, {.kind = WireKind::object_meet});
-  pass_event(trace::EventKind::meet);
+  pass_event(EventKind::meet);
   return what == GrantSays::last_to_meet;
 }
 
@@ -137,7 +137,7 @@ bool await(const volatile void* object, std::uint64_t patience_ns, bool stays) {
   application.check();
   const Head question{.kind = WireKind::object_await, .value = stays ? 1U : 0U};
   const GrantSays what = wait_for_grant(named(object).id, question, nullptr, end_of(patience_ns));
-  if (what != GrantSays::too_late) pass_event(trace::EventKind::take);
+  if (what != GrantSays::too_late) pass_event(EventKind::take);
   return what != GrantSays::too_late;
 }
 
@@ -150,7 +150,7 @@ void leave(const volatile void* object) {
 std::uint32_t wake(const volatile void* object, std::uint32_t most) {
   application.check();
   const LockId lock = named(object).id;
-  end_work(trace::EventKind::give);
+  end_work(EventKind::give);
   const std::uint64_t woken = wake_enlisted(lock, most);
   begin_work();
   return static_cast<std::uint32_t>(woken);

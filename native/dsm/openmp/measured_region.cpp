@@ -147,9 +147,9 @@ void note_leaving() {
   log({.kind = PageEvent::Kind::leave});
 }
 
-void note_own_clock(trace::ClockSource source, std::uint64_t now_ns) {
+void note_own_clock(ClockSource source, std::uint64_t now_ns) {
   const std::uint64_t known = clock_calls().count;
-  const unsigned rank = trace::rank_of(source);
+  const unsigned rank = rank_of(source);
   if (calls_of(known) > 0 && rank < rank_of(known)) return;
   const std::uint64_t before = rank == rank_of(known) ? calls_of(known) : 0;
   last_meetings.reading_processor_ns = processor_time_ns();

@@ -1,13 +1,13 @@
 /// Counts what the process did in the measured region and in all. The region lies between the initial thread's first
-/// and last reading of the clocks that bound it (trace::rank_of), as this process knows them.
+/// and last reading of the clocks that bound it (rank_of), as this process knows them.
 #pragma once
 
 #include <cstdint>
 
+#include "models/program/clocks.hpp"
 #include "native/dsm/wire/clock.hpp"
 #include "native/dsm/wire/control.hpp"
 #include "native/dsm/wire/threads.hpp"
-#include "workloads/trace/trace.hpp"
 
 namespace sdsm::dsm {
 
@@ -44,7 +44,7 @@ void note_clock_calls(const ClockCalls& calls, bool waited_for_work) REQUIRES(ap
 void note_arrival() REQUIRES(application) EXCLUDES(handling);
 void note_leaving() REQUIRES(application) EXCLUDES(handling);
 /// Notes that the initial thread reads a clock.
-void note_own_clock(trace::ClockSource source, std::uint64_t now_ns) REQUIRES(application) EXCLUDES(handling);
+void note_own_clock(ClockSource source, std::uint64_t now_ns) REQUIRES(application) EXCLUDES(handling);
 
 /// The result of this process, until `ended_ns`. To be called at the end of the program.
 Result result(std::uint64_t ended_ns = now_ns()) REQUIRES(application) EXCLUDES(handling);

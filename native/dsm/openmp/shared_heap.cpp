@@ -109,7 +109,7 @@ bool place_globals(std::uintptr_t begin, std::size_t bytes, Placement placement)
   RegionInfo region;
   region.begin = begin;
   region.pages = (bytes + page_bytes - 1) / page_bytes;
-  region.kind = trace::RegionKind::mapped;
+  region.kind = RegionKind::mapped;
   region.placement = placement;
   // Some may be at home elsewhere, from an earlier placement: what is there now is to move.
   touch_for_kernel(reinterpret_cast<const void*>(begin), region.pages * page_bytes, KernelUse::reads);

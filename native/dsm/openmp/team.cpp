@@ -74,10 +74,10 @@ void work_in_teams() {
     if (last == 0) own_start.fortran.give_to_this_process();
     last = own_start.number;
     begin_work();
-    end_work(trace::EventKind::team_begin);
+    end_work(EventKind::team_begin);
     begin_work();
     program::sdsm_call_on_stack(stack_of(index_of(self.process)).end, run_body, &own_start.team);
-    end_work(trace::EventKind::join);
+    end_work(EventKind::join);
     flush_output();
     pass_team_barrier(own_start.team.size);
   }
@@ -100,12 +100,12 @@ using namespace dsm;
 
 void run_team(const gomp::TeamStart& start) {
   application.check();
-  end_work(gomp::EventKind::fork);
+  end_work(EventKind::fork);
   if (start.size == 1) {
     wait_for_team(1);
     begin_work();
     gomp::run_member(start, 0);
-    end_work(gomp::EventKind::join);
+    end_work(EventKind::join);
     wait_for_team(1);
     begin_work();
     return;
@@ -137,7 +137,7 @@ void run_team(const gomp::TeamStart& start) {
   begin_work();
   note_peers(true);
   gomp::run_member(team, 0);
-  end_work(gomp::EventKind::join);
+  end_work(EventKind::join);
   pass_team_barrier(team.size);
   note_peers(false);
   begin_alone();
@@ -147,7 +147,7 @@ void run_team(const gomp::TeamStart& start) {
 
 void barrier(std::uint32_t team_size) {
   application.check();
-  end_work(gomp::EventKind::barrier);
+  end_work(EventKind::barrier);
   wait_for_team(team_size);
   begin_work();
 }
@@ -159,7 +159,7 @@ void gang_barrier(const gomp::Gang& gang) {
         {"the program divides its team (sdsm_divide), and under this protocol sdsm run has no barriers of gangs. Give "
          "--protocol scash"});
   }
-  end_work(gomp::EventKind::barrier);
+  end_work(EventKind::barrier);
   if (gang.size > 1) {
     pass_gang_barrier(gang);
   } else {

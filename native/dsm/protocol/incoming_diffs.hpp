@@ -21,7 +21,7 @@ struct Incoming {
 Incoming& incoming_of(ProcessId from, const Head& head) REQUIRES(handling);
 
 /// The `bytes` at `address`, which `from` asks for. Ends the run if they do not lie on one page of this node.
-std::byte* asked_view_of(ProcessId from, std::uint64_t address, std::size_t bytes = program::page_bytes);
+std::byte* asked_view_of(ProcessId from, std::uint64_t address, std::size_t bytes = page_bytes);
 
 /// While it lives, the page is nobody else's where that is needed.
 std::optional<StopTheWorld> stop_the_world_at(std::uint64_t address, bool is_at_once);

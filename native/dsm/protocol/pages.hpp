@@ -32,7 +32,7 @@ template <typename Wants>
 Fetched with_following(const Place& place, Wants wants) REQUIRES(application, node().mutex) {
   Fetched fetched{{place}};
   const RegionInfo& info = region(index_of(place.id.region));
-  if (self.prefetch == 0 || !trace::has_prefetch(info.kind)) return fetched;
+  if (self.prefetch == 0 || !has_prefetch(info.kind)) return fetched;
   const auto home_now = [&](std::uint64_t index, ProcessId placed) {
     application.check();
     return home_after_moves({place.id.region, index}, placed);

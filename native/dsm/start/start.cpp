@@ -128,7 +128,7 @@ void finish() {
   // In the middle of a region some may still work, and miss those that are dismissed.
   const bool is_in_region = is_in_parallel_region();
   if (is_in_region) send_to_launcher(FrameKind::leaving);
-  end_work(trace::EventKind::end);
+  end_work(EventKind::end);
   const std::uint64_t ended_ns = now_ns();
   const Result own = result(ended_ns);
   dismiss_others(is_in_region, ended_ns, Dismissal::at_once);
@@ -181,7 +181,7 @@ constinit GrowingArray<std::uint32_t> variable_regions GUARDED_BY(starting);
 /// The program's own globals have a fixed number.
 void number_variables_of(const ObjectImage& object) REQUIRES(starting) {
   for (const RegionInfo& region : regions_of_variables(object)) {
-    const bool is_fixed = &object == &program_image.program && region.kind == trace::RegionKind::globals;
+    const bool is_fixed = &object == &program_image.program && region.kind == RegionKind::globals;
     if (is_fixed) set_fixed_region(globals_region, region);
     variable_regions.push_back(is_fixed ? globals_region : number_region(region, {}));
   }
@@ -212,8 +212,9 @@ void prepare() REQUIRES(starting) {
   start_region_books();
   const std::size_t administrative_bytes = administrative_pages * shared_page_bytes();
   need_range(administrative_address, administrative_bytes, "administrative pages");
-  set_fixed_region(administrative_region, {administrative_address, administrative_bytes / page_bytes,
-                                           trace::RegionKind::globals, Placement::initial});
+  set_fixed_region(
+      administrative_region,
+      {{RegionKind::globals, Placement::initial, 0, administrative_bytes / page_bytes}, administrative_address});
   name_region(administrative_region);
   make_stacks(welcome ? welcome->stack_limit : own_stack_limit());
   heap::start();

@@ -8,13 +8,13 @@
 #include <cerrno>
 #include <cstring>
 
+#include "models/program/clocks.hpp"
+#include "models/program/regions.hpp"
 #include "native/dsm/memory/stacks.hpp"
 #include "native/dsm/timing/trap_time.hpp"
 #include "native/dsm/wire/clock.hpp"
 #include "native/dsm/wire/identity.hpp"
-#include "native/guest/kernel/clock_row.hpp"
 #include "native/guest/runtime/ending.hpp"
-#include "workloads/trace/region_numbers.hpp"
 
 namespace sdsm::dsm {
 namespace {
@@ -42,7 +42,7 @@ struct Progress {
 constinit Progress progress GUARDED_BY(application);
 
 struct Readings {
-  program::ClockRow row;
+  ClockRow row;
   std::uint64_t last_ns = 0;
 };
 constinit Readings readings GUARDED_BY(application);
@@ -92,9 +92,9 @@ void begin_work() {
   progress.is_working = true;
 }
 
-void end_work(trace::EventKind kind) {
+void end_work(EventKind kind) {
   need_own_stack();
-  if (kind != trace::EventKind::clock) end_clock_row();
+  if (kind != EventKind::clock) end_clock_row();
   if (!progress.is_working) return;
   progress.is_working = false;
   if (kind != progress.interval.end) end_run({"the program does something else than its trace. Trace it again"});
@@ -107,7 +107,7 @@ bool is_clock_event() {
   const std::uint64_t since_ns = progress.is_working ? 0 : now_ns - readings.last_ns;
   readings.last_ns = now_ns;
   const bool is_poll = readings.row.adds_poll(since_ns);
-  return !is_poll || (progress.is_working && progress.interval.end == trace::EventKind::clock);
+  return !is_poll || (progress.is_working && progress.interval.end == EventKind::clock);
 }
 
 void end_clock_row() {
@@ -115,11 +115,11 @@ void end_clock_row() {
 }
 
 void reach_touch(std::uint32_t region, std::uint64_t index, Access access) {
-  if (!progress.is_working || region == trace::administrative_region) return;
+  if (!progress.is_working || region == administrative_region) return;
   for (const ScheduledTouch* at = progress.touch; at != progress.touches_end; ++at) {
     if (at->region != region || at->access != access || index < at->first || index >= at->first + at->pages) continue;
     progress.touch = at;  // its other pages come at the same time
-    const std::uint64_t before_ns = progress.interval.compute_ns * at->position / trace::position_steps;
+    const std::uint64_t before_ns = progress.interval.compute_ns * at->position / position_steps;
     if (is_emulating()) wait_until(progress.begun + before_ns);
     return;
   }

@@ -4,10 +4,10 @@
 
 #include <cstdint>
 
+#include "models/program/events.hpp"
 #include "models/protocol/pages.hpp"
 #include "native/dsm/wire/emulated_network.hpp"
 #include "native/dsm/wire/threads.hpp"
-#include "workloads/trace/trace.hpp"
 
 namespace sdsm::dsm {
 
@@ -15,7 +15,7 @@ namespace sdsm::dsm {
 struct ScheduledInterval {
   std::uint64_t compute_ns = 0;
   std::uint32_t touches = 0;  ///< ScheduledTouch records that follow
-  trace::EventKind end{};
+  EventKind end{};
   std::uint8_t reserved[3] = {};
 };
 struct ScheduledTouch {
@@ -35,7 +35,7 @@ void start_emulation(const Emulation& emulation) REQUIRES(starting);
 
 void begin_work() REQUIRES(application);
 /// Waits, at an event, until the interval's computing would be done.
-void end_work(trace::EventKind kind) REQUIRES(application);
+void end_work(EventKind kind) REQUIRES(application);
 /// The schedule ends here: what follows is no part of it.
 void end_schedule() REQUIRES(application);
 /// Whether a reading of the clock is an event. The schedule knows; without one it follows the tracer's rule.

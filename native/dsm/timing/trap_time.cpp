@@ -22,7 +22,7 @@ constinit std::uint64_t median_ns GUARDED_BY(starting) = 0;
 constexpr const std::uint64_t& median = median_ns;
 
 constexpr std::size_t sample_pages = 384;
-constexpr std::size_t page_words = program::page_bytes / sizeof(double);
+constexpr std::size_t page_words = page_bytes / sizeof(double);
 struct TrapSample {
   std::uintptr_t page = 0;
   std::uint64_t handler_ns = 0;
@@ -33,7 +33,7 @@ void on_sample_trap(int /*unused*/, siginfo_t* /*unused*/, void* /*unused*/) {
   starting.check();
   const std::uint64_t begun = now_ns();
   const std::uintptr_t page = trap_sample.page;
-  if (!program::set_protection(page, page + program::page_bytes, PROT_READ | PROT_WRITE)) end_without_mappings();
+  if (!program::set_protection(page, page + page_bytes, PROT_READ | PROT_WRITE)) end_without_mappings();
   trap_sample.handler_ns = now_ns() - begun;
 }
 
@@ -55,8 +55,8 @@ std::uint64_t write_page(const double* from, double* to) REQUIRES(starting) {
 /// Measures on a row of pages, each written whole from a page of another row. A single page would be found in caches
 /// that a program's traps leave cold. What the writing itself takes is known from passes before, without traps.
 void measure_trap_time() {
-  constexpr std::size_t row = sample_pages * program::page_bytes;
-  constexpr std::size_t bytes = 2 * row + 2 * program::page_bytes;  // a page around what is read
+  constexpr std::size_t row = sample_pages * page_bytes;
+  constexpr std::size_t bytes = 2 * row + 2 * page_bytes;  // a page around what is read
   void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
   if (memory == MAP_FAILED) end_run({"no pages can be mapped to measure traps on: ", std::strerror(errno)});
   struct sigaction action {

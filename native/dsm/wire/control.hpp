@@ -41,12 +41,11 @@
 
 #include "models/atomics.hpp"
 #include "models/jiajia/rules.hpp"
-#include "models/placement.hpp"
+#include "models/program/regions.hpp"
 #include "models/protocol/tables.hpp"
 #include "models/scash/page_state.hpp"
 #include "native/dsm/wire/emulated_network.hpp"
 #include "native/dsm/wire/tally.hpp"
-#include "workloads/trace/trace.hpp"
 
 namespace sdsm::dsm {
 
@@ -176,7 +175,7 @@ struct TimedEvent {
   std::uint8_t unused = 0;
 };
 
-/// How often clocks of a rank (trace::rank_of) were read.
+/// How often clocks of a rank (rank_of) were read.
 constexpr std::uint64_t with_rank(std::uint64_t calls, unsigned rank) {
   return std::uint64_t{rank} << 56 | calls;
 }
@@ -193,7 +192,7 @@ struct RegionOrigin {
   std::uint64_t address = 0;  ///< of arrays that the program placed: in the program file's own addresses
   std::uint64_t caller = 0;   ///< of heap blocks: the instruction after the call, in the program file's addresses; or 0
   std::uint32_t number = 0;   ///< of heap blocks: in order of allocation, from 1
-  trace::RegionKind kind{};
+  RegionKind kind{};
   char library[35] = {};  ///< of globals that are not the program's own: the file, cut
 };
 
@@ -209,7 +208,7 @@ struct ProcessEnded {
 /// The run of one process. Each tally is the difference of its end and its begin, so its `now_ns` is a duration. The
 /// program's exit status is the process's own. After its result a process goes on answering pings until it closes its
 /// end or exits. `region` lies between the initial thread's first and last reading of the clocks that bound it
-/// (trace::rank_of); the same as `whole` if there are less than two.
+/// (rank_of); the same as `whole` if there are less than two.
 struct Result {
   Tally region{};
   Tally whole{};

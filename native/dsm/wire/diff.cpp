@@ -251,7 +251,6 @@ MergedWord merge(std::uint32_t current, std::uint32_t now, std::uint32_t before)
   if (changed == all_bytes || overlap != 0) return {~0U, (nonzero_bytes(current ^ before) & ~changed) != 0};
   return {(changed >> 7) * 0xff, false};
 }
-constexpr std::size_t word_bytes = 4;
 /// Stores a word, or two, at once: the home's own thread may be reading a variable of that size, and must not find half
 /// of a change. Bytes that do not change stay as they are: it may be writing them. Returns whether the first word, or
 /// the second one, is torn.

@@ -7,7 +7,7 @@
 #include "models/ids.hpp"
 #include "models/jiajia/rules.hpp"
 #include "models/page_size.hpp"
-#include "models/placement.hpp"
+#include "models/program/placement.hpp"
 #include "models/protocol/tables.hpp"
 #include "models/scash/page_state.hpp"
 #include "native/dsm/wire/threads.hpp"

@@ -9,9 +9,9 @@
 #include <cstring>
 #include <optional>
 
-#include "models/demand.hpp"
 #include "models/jiajia/messages.hpp"
 #include "models/page_sharing.hpp"
+#include "models/program/demand.hpp"
 #include "models/scash/messages.hpp"
 #include "native/guest/code/atomic_operation.hpp"
 

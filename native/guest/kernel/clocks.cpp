@@ -16,8 +16,6 @@
 namespace sdsm::program {
 namespace {
 
-using trace::ClockSource;
-
 constexpr std::int64_t whole_second_ns = 1'000'000'000;
 
 /// What the clock shows: the date, the seconds since the program's begin, or nothing that the engine knows.
@@ -153,7 +151,7 @@ timespec real_limit(clockid_t clock, const timespec& limit) {
   const Kind kind = kind_of(clock);
   if (kind == Kind::unknown || limit.tv_nsec < 0 || limit.tv_nsec >= whole_second_ns) return limit;
   // One so late is never, and a sum with it might be too large for its type.
-  if (limit.tv_sec > static_cast<std::int64_t>(trace::most_date_s)) return limit;
+  if (limit.tv_sec > static_cast<std::int64_t>(most_date_s)) return limit;
   if (!engine::clock_now(since_begin_ns) || clock_gettime(clock, &real) != 0) return limit;
   const timespec now = shown(kind, since_begin_ns);
   const std::int64_t ns = real.tv_nsec + limit.tv_nsec - now.tv_nsec;  // less than 2 seconds either way
@@ -181,7 +179,7 @@ void answer_getrusage(int who, rusage* usage) {
 }  // namespace sdsm::program
 
 using namespace sdsm::program;
-using sdsm::trace::ClockSource;
+using sdsm::ClockSource;
 
 SDSM_ENTRY int clock_gettime(clockid_t clock, timespec* time) noexcept {
   SDSM_NEXT_FUNCTION NextFunction<int(clockid_t, timespec*)> real{"clock_gettime"};

@@ -99,6 +99,7 @@ bool memory_is_for_children() {
 }  // namespace sdsm::program
 
 using namespace sdsm::program;
+using sdsm::page_bytes;
 
 // The run-time maps memory by these, too, before anything can be looked up: they call the kernel. Only mmap asks who
 // calls: the others' last call in a region's body returns to the run-time.

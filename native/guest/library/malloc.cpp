@@ -23,6 +23,7 @@ void __libc_free(void*);
 }
 
 using namespace sdsm::program;
+using sdsm::page_bytes;
 
 namespace {
 

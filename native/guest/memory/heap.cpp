@@ -95,7 +95,7 @@ unsigned class_for(std::size_t bytes, std::size_t alignment) {
 void name_small_region() REQUIRES(books_lock) {
   RegionInfo region;
   region.begin = space.small_begin;
-  region.kind = trace::RegionKind::small_heap;
+  region.kind = RegionKind::small_heap;
   region.placement = Placement::round_robin;
   books.small_region = add_region(region);
 }
@@ -243,7 +243,7 @@ void* allocate_large(const Request& request) REQUIRES(books_lock) {
   RegionInfo region;
   region.begin = address_of_large(first);
   region.pages = pages;
-  region.kind = trace::RegionKind::heap_block;
+  region.kind = RegionKind::heap_block;
   region.placement = request.placement;
   add_region(region, request.bytes, request.caller, ++books.blocks_named);
   return reinterpret_cast<void*>(region.begin);

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "models/placement.hpp"
+#include "models/program/placement.hpp"
 #include "native/guest/runtime/program_image.hpp"
 #include "native/guest/runtime/thread_safety.hpp"
 

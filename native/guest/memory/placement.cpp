@@ -1,5 +1,5 @@
 /// The placement calls of workloads/include/sdsm/placement.h.
-#include "models/placement.hpp"
+#include "models/program/placement.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -5,20 +5,15 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "models/placement.hpp"
+#include "models/program/regions.hpp"
 #include "native/guest/memory/heap.hpp"
 #include "native/guest/runtime/signals.hpp"
-#include "workloads/trace/trace.hpp"
 
 namespace sdsm::program {
 
-/// A piece of shared memory that is one thing to the program; its first page is at `begin`.
-struct RegionInfo {
+/// A region of shared memory; its first page is at `begin`.
+struct RegionInfo : MemoryRegion {
   std::uintptr_t begin = 0;
-  std::uint64_t pages = 0;
-  trace::RegionKind kind{};
-  Placement placement{};
-  std::uint32_t owner = 0;
   bool is_retired = false;  ///< a block that is gone, at least in part; known where the books are
 };
 

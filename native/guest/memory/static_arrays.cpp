@@ -68,8 +68,8 @@ GrowingArray<AddressRange> large_objects(const ObjectImage& object) {
   return found;
 }
 
-RegionInfo region_of(std::uintptr_t begin, std::uintptr_t end, trace::RegionKind kind) {
-  return {begin, (end - begin) / page_bytes, kind, Placement::initial};
+RegionInfo region_of(std::uintptr_t begin, std::uintptr_t end, RegionKind kind) {
+  return {{.kind = kind, .placement = Placement::initial, .pages = (end - begin) / page_bytes}, begin};
 }
 
 }  // namespace
@@ -78,7 +78,7 @@ GrowingArray<RegionInfo> regions_of_variables(const ObjectImage& object) {
   GrowingArray<RegionInfo> regions;
   const AddressRange all = object.variables;
   if (all.begin >= all.end) return regions;
-  regions.push_back(region_of(all.begin, all.end, trace::RegionKind::globals));
+  regions.push_back(region_of(all.begin, all.end, RegionKind::globals));
   GrowingArray<AddressRange> objects = large_objects(object);
   // The larger of two names for the same memory counts.
   std::sort(objects.begin(), objects.end(), [](const AddressRange& a, const AddressRange& b) {
@@ -89,7 +89,7 @@ GrowingArray<RegionInfo> regions_of_variables(const ObjectImage& object) {
     const std::uintptr_t begin = std::max(page_up(range.begin), cut_end);
     const std::uintptr_t end = page_down(range.end);
     if (begin >= end) continue;
-    regions.push_back(region_of(begin, end, trace::RegionKind::mapped));
+    regions.push_back(region_of(begin, end, RegionKind::mapped));
     cut_end = end;
   }
   return regions;

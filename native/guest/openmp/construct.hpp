@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "workloads/trace/trace.hpp"
+#include "models/program/events.hpp"
 
 namespace sdsm::gomp {
 
@@ -14,7 +14,7 @@ struct LoopBounds {
   std::uint64_t end = 0;
   std::uint64_t step = 1;
   std::uint64_t iterations = 0;
-  trace::Schedule schedule{};
+  Schedule schedule{};
   std::uint64_t chunk = 0;  ///< iterations; 0: none given
 };
 
@@ -72,7 +72,7 @@ constexpr std::uint64_t static_owner(const LoopBounds& loop, std::uint64_t itera
 constexpr Chunk shared_chunk(const LoopBounds& loop, std::uint64_t taken, std::uint32_t threads) {
   const std::uint64_t left = loop.iterations - taken;
   std::uint64_t count = loop.chunk > 0 ? loop.chunk : 1;
-  if (loop.schedule == trace::Schedule::guided) {
+  if (loop.schedule == Schedule::guided) {
     const std::uint64_t share = left / threads + (left % threads != 0);
     if (share > count) count = share;
   }

@@ -12,7 +12,6 @@
 using namespace sdsm;
 using gomp::CurrentConstruct;
 using gomp::Order;
-using gomp::Schedule;
 using gomp::this_thread;
 using gomp::ThreadState;
 

@@ -8,18 +8,13 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "models/program/events.hpp"
 #include "native/guest/openmp/construct.hpp"
 #include "native/guest/openmp/gangs.hpp"
 #include "native/guest/openmp/settings.hpp"
 #include "native/guest/runtime/engine.hpp"
-#include "workloads/trace/trace.hpp"
 
 namespace sdsm::gomp {
-
-using trace::Event;
-using trace::EventKind;
-using trace::LockClass;
-using trace::Schedule;
 
 /// Arguments of a team's start. Trivially copyable: an engine may send them to other processes.
 struct TeamStart {
@@ -79,7 +74,7 @@ void note_division(const gomp::Gang& gang);
 void leave_gang(const gomp::Gang& gang);
 
 /// Records an event that makes nobody wait: single, loop_end, task, loop_begin.
-void note(const gomp::Event& event);
+void note(const Event& event);
 
 // Work-sharing constructs of the caller's team. All its members meet them in the same order, and their numbers ascend.
 
@@ -102,16 +97,16 @@ void leave_construct(std::uint64_t number, std::uint32_t team_size);
 
 /// A lock is known by its class and an address: of the program's lock object, or of a critical section's symbol. The
 /// two nameless ones (critical, atomic) have a null address.
-void acquire(gomp::LockClass lock_class, const void* lock);
-bool try_acquire(gomp::LockClass lock_class, const void* lock);
+void acquire(LockClass lock_class, const void* lock);
+bool try_acquire(LockClass lock_class, const void* lock);
 /// Tries to take the nested lock. Returns how often the caller holds it afterwards; 0 if another thread holds it.
 int try_acquire_nested(const void* lock);
-void release(gomp::LockClass lock_class, const void* lock);
+void release(LockClass lock_class, const void* lock);
 /// Numbers and resets a lock object that is initialised outside of parallel regions. Others get one at their first use.
-void create_lock(gomp::LockClass lock_class, const void* lock);
+void create_lock(LockClass lock_class, const void* lock);
 /// Resets a lock object, if it has a number, that is destroyed, or initialised in a parallel region. Numbers would
 /// depend there on the order of threads, which would wait for each.
-void reset_lock(gomp::LockClass lock_class, const void* lock);
+void reset_lock(LockClass lock_class, const void* lock);
 
 /// Waits until the turn of the caller's chunk has come. Events: acquire and release of class ordered.
 void enter_ordered(const gomp::OrderedLoop& loop);

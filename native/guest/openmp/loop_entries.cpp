@@ -4,7 +4,6 @@
 
 using namespace sdsm;
 using gomp::Order;
-using gomp::Schedule;
 using gomp::this_thread;
 using gomp::ThreadState;
 

@@ -131,7 +131,6 @@ std::uint32_t run_parallel(const ParallelRegion& region) {
 
 using namespace sdsm;
 using gomp::LoopBounds;
-using gomp::Schedule;
 
 SDSM_ENTRY void GOMP_parallel(void (*body)(void*), void* data, unsigned threads, unsigned /*flags*/) {
   gomp::run_parallel({.body = body, .data = data, .requested_threads = threads});

@@ -3,8 +3,6 @@
 
 #include <cstdint>
 
-#include "workloads/trace/trace.hpp"
-
 namespace sdsm::gomp {
 
 /// Schedules with the numbers of omp.h's omp_sched_t.

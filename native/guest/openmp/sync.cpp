@@ -3,7 +3,6 @@
 #include "native/guest/runtime/entry.hpp"
 
 using namespace sdsm;
-using gomp::LockClass;
 using gomp::this_thread;
 using gomp::ThreadState;
 

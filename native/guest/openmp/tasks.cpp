@@ -8,7 +8,6 @@
 #include "native/guest/runtime/entry.hpp"
 
 using namespace sdsm;
-using gomp::EventKind;
 using gomp::this_thread;
 using gomp::ThreadState;
 

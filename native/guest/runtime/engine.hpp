@@ -5,13 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "workloads/trace/trace.hpp"
+#include "models/program/clocks.hpp"
 
 namespace sdsm::engine {
 
 /// Reads one of the other clocks. Event: clock. False: the C library's own clock answers. Else `since_begin_ns` does:
 /// nanoseconds since the program's begin, when calendars showed date_of_begin() (seconds since 1970).
-bool read_clock(trace::ClockSource source, std::uint64_t& since_begin_ns);
+bool read_clock(ClockSource source, std::uint64_t& since_begin_ns);
 /// Reads the clock without an event, for a wait until a time that the program has from its clock.
 bool clock_now(std::uint64_t& since_begin_ns);
 std::uint64_t date_of_begin();

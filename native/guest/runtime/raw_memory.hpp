@@ -6,9 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "models/protocol/pages.hpp"
+
 namespace sdsm::program {
 
-inline constexpr std::size_t page_bytes = 4096;
 constexpr std::uintptr_t page_down(std::uintptr_t address) {
   return address & ~(page_bytes - 1);
 }

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "models/demand.hpp"
+#include "models/program/demand.hpp"
 
 namespace sdsm::engine {
 

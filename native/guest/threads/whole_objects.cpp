@@ -21,10 +21,10 @@ class WholeObject {
     const auto address = reinterpret_cast<std::uintptr_t>(object);
     const bool has_instruction = std::has_single_bit(bytes) && bytes <= 16 && address % bytes == 0;
     is_shared_ = !has_instruction && engine::has_object(object);
-    if (is_shared_) engine::acquire(gomp::LockClass::atomic, nullptr);
+    if (is_shared_) engine::acquire(LockClass::atomic, nullptr);
   }
   ~WholeObject() {
-    if (is_shared_) engine::release(gomp::LockClass::atomic, nullptr);
+    if (is_shared_) engine::release(LockClass::atomic, nullptr);
   }
   WholeObject(const WholeObject&) = delete;
   WholeObject& operator=(const WholeObject&) = delete;

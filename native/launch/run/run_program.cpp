@@ -106,7 +106,7 @@ void write_timeline(const RunRequest& request, const ProgramStart& start, const 
   labels.origin = request.program.at(0);
   labels.layout = layout;
   labels.tables = &tables_of(request.cluster.protocol);
-  const std::uint32_t first_made = trace::first_made_region(layout.processes());
+  const std::uint32_t first_made = first_made_region(layout.processes());
   for (std::uint32_t region = 0; region < first_made; ++region) {
     labels.regions.push_back(trace::fixed_region_name(region));
   }

@@ -14,16 +14,15 @@ using namespace commands;
 
 namespace {
 
-constexpr std::uint64_t page_bytes = trace::page_bytes;
 constexpr std::size_t most_names = 12;
 
 struct NamedRegion {
   const tracer::RegionRecord* record = nullptr;
-  trace::RegionKind kind{};
   std::string name{};
   std::vector<std::uint32_t> calls{};  ///< sites, the innermost first
 
-  bool is_stack() const { return kind == trace::RegionKind::initial_stack || kind == trace::RegionKind::thread_stack; }
+  RegionKind kind() const { return record->region.kind; }
+  bool is_stack() const { return kind() == RegionKind::initial_stack || kind() == RegionKind::thread_stack; }
 };
 
 std::string last_part(const std::string& path) {
@@ -83,10 +82,10 @@ class Arrays {
       const std::uint64_t begin = address / page_bytes * page_bytes;
       const std::uint64_t end = (address + bytes + page_bytes - 1) / page_bytes * page_bytes;
       for (const NamedRegion& region : regions_) {
-        const bool is_static = region.kind == trace::RegionKind::globals || region.kind == trace::RegionKind::mapped;
-        if (!is_static || region.record->library[0] != 0 || region.record->address == 0) continue;
+        if (!is_program_variable(region.kind())) continue;
+        if (region.record->library[0] != 0 || region.record->address == 0) continue;
         const std::uint64_t from = std::max(begin, region.record->address);
-        const std::uint64_t to = std::min(end, region.record->address + region.record->pages * page_bytes);
+        const std::uint64_t to = std::min(end, region.record->address + region.record->region.pages * page_bytes);
         if (from < to) add(region.record->id, (from - region.record->address) / page_bytes, (to - from) / page_bytes);
       }
     }
@@ -111,10 +110,10 @@ class Arrays {
 
  private:
   void add(const tracer::RegionRecord& record) {
-    NamedRegion region{.record = &record, .kind = static_cast<trace::RegionKind>(record.kind)};
+    NamedRegion region{.record = &record};
     region.name = namer_
-                      .name_of({region.kind, record.owner, record.number, record.bytes, record.address, record.caller,
-                                record.library})
+                      .name_of({region.kind(), record.region.owner, record.number, record.bytes, record.address,
+                                record.caller, record.library})
                       .value_or("");
     for (const std::uint64_t call : record.calls) {
       if (call != 0) region.calls.push_back(sites_.at(call));

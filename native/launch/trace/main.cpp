@@ -125,7 +125,7 @@ int trace(Arguments arguments) {
   app.add_option("--date", request.date,
                  "what the program's calendar clocks show when it begins, in seconds since 1970 (default: now): a "
                  "program that takes its seeds from them does the same again")
-      .check(whole_number(1, sdsm::trace::most_date_s))
+      .check(whole_number(1, sdsm::most_date_s))
       .type_name("SECONDS");
   app.add_flag("--lines", request.has_sites, "record which instruction touched each page first (for addr2line)");
   app.add_option("--words", request.words,

@@ -7,7 +7,6 @@
 #include "commands/errors.hpp"
 #include "native/launch/trace/touch_places.hpp"
 #include "native/tracer/record/diff.hpp"
-#include "workloads/trace/compares.hpp"
 
 namespace sdsm::trace_command {
 
@@ -24,7 +23,7 @@ std::uint64_t key_of(const trace::TouchRun& touch) {
   return key_of(index_of(touch.region), touch.first);
 }
 
-void add_lines(trace::Interval& interval, trace::Change change, const trace::ChangedLines& changed) {
+void add_lines(trace::Interval& interval, Change change, const ChangedLines& changed) {
   if (!trace::is_partial(change)) return;
   if (interval.lines.empty() || interval.lines.back().changed != changed) {
     interval.lines.push_back({changed, 1});
@@ -56,12 +55,12 @@ void Pass::on_hello(const tracer::Hello& hello) {
 
 void FirstPass::on_interval(const tracer::IntervalRecord& record) {
   ++ended_;
-  structure_.add(record.thread, event_of(record), record.compute_ns);
+  structure_.add(record.thread, record.event, record.compute_ns);
 }
 
 std::uint64_t RepeatedPass::next_interval(const tracer::IntervalRecord& record) {
   const std::uint64_t number = record.thread < intervals_.size() ? intervals_[record.thread] : 0;
-  structure_.compare(number_, record.thread, number, event_of(record));
+  structure_.compare(number_, record.thread, number, record.event);
   ++intervals_[record.thread];
   ++ended_;
   return number;
@@ -94,15 +93,9 @@ TrackedPass::ThreadState& TrackedPass::thread(std::uint32_t number) {
 
 void TrackedPass::on_region(const tracer::RegionRecord& record) {
   if (record.id != regions_.size()) fail_inconsistent();
-  trace::Region region;
-  region.id = RegionId{record.id};
-  region.kind = static_cast<trace::RegionKind>(record.kind);
-  region.placement = static_cast<Placement>(record.placement);
-  region.pages = record.pages;
-  region.owner = record.owner;
-  region.lead_pages = record.lead_pages;
+  trace::Region region{record.region, RegionId{record.id}, record.lead_pages};
   const auto name = namer_.name_of(
-      {region.kind, record.owner, record.number, record.bytes, record.address, record.caller, record.library});
+      {region.kind, region.owner, record.number, record.bytes, record.address, record.caller, record.library});
   if (!name) fail_inconsistent();
   region.name = *name;
   for (const std::uint64_t call : record.calls) {
@@ -123,7 +116,7 @@ void TrackedPass::on_touches(std::uint32_t number, std::span<const tracer::Touch
     trace::TouchRun run;
     run.region = RegionId{touch.region};
     run.first = touch.page;
-    run.access = touch.is_write() ? trace::Access::write : trace::Access::read;
+    run.access = touch.is_write() ? Access::write : Access::read;
     state.touches.push_back(run);
     state.touch_times.push_back(touch.at_ns());
   }
@@ -147,7 +140,7 @@ void TrackedPass::on_interval(const tracer::IntervalRecord& record) {
   if (state.waiting_count == state.waiting.size()) state.waiting.emplace_back();
   trace::Interval& interval = state.waiting[state.waiting_count++];
   interval.compute_ns = structure_.least_compute_ns(record.thread, number);
-  interval.end = event_of(record);
+  interval.end = record.event;
   if (is_decided_later(interval.end)) interval.end = structure_.event(record.thread, number);
   const auto places = places_of({record.compute_ns, interval.compute_ns, state.touch_times});
   for (std::size_t i = 0; i < places.size(); ++i) state.touches[i].position = places[i];
@@ -183,7 +176,7 @@ void TrackedPass::decide_in_order(ThreadState& state) {
   std::size_t next = 0;
   for (std::size_t i = 0; i < state.waiting_count; ++i) {
     for (trace::TouchRun& touch : state.waiting[i].touches) {
-      if (touch.access != trace::Access::write) continue;
+      if (touch.access != Access::write) continue;
       if (next == state.changes.size()) fail_inconsistent();
       const tracer::ChangeRecord& change = state.changes[next++];
       if (key_of(change.region, change.page) != key_of(touch)) fail_inconsistent();
@@ -205,7 +198,7 @@ void TrackedPass::decide_split(ThreadState& state) {
     trace::PageWalk site(sites);
     std::erase_if(interval.touches, [&](trace::TouchRun& touch) {
       std::uint8_t& before = seen[key_of(touch)];
-      const std::uint8_t now = touch.access == trace::Access::read ? was_read : was_written;
+      const std::uint8_t now = touch.access == Access::read ? was_read : was_written;
       const bool is_repeated = now == was_read ? before != 0 : (before & was_written) != 0;
       before |= now;
       if (!sites.empty()) {
@@ -250,14 +243,14 @@ void TrackedPass::append(std::uint32_t number, const trace::Interval& interval) 
 
 void TrackedPass::on_atomic_words(const tracer::AtomicWordsRecord& record) {
   std::optional<trace::Interval>& last = thread(record.thread).last;
-  if (!last || last->end.kind != trace::EventKind::atomic) fail_inconsistent();
-  last->end.detail = static_cast<std::uint8_t>((last->end.detail & trace::compares_found) | record.detail);
+  if (!last || last->end.kind != EventKind::atomic) fail_inconsistent();
+  last->end.detail = static_cast<std::uint8_t>((last->end.detail & compares_found) | record.detail);
 }
 
 void TrackedPass::on_cut(const tracer::CutRecord& record) {
   std::optional<trace::Interval>& last = thread(record.thread).last;
   if (!last) fail_inconsistent();
-  last->end = {.kind = trace::EventKind::end};
+  last->end = {.kind = EventKind::end};
 }
 
 void TrackedPass::finish(trace::Header& header) {

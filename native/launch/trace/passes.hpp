@@ -59,7 +59,7 @@ class FirstPass : public Pass {
   void on_cut(const tracer::CutRecord& record) override { structure_.cut(record.thread); }
   void on_region(const tracer::RegionRecord& record) override { regions_.push_back(record); }
   void on_region_size(const tracer::RegionSizeRecord& record) override {
-    if (record.id < regions_.size()) regions_[record.id].pages = record.pages;
+    if (record.id < regions_.size()) regions_[record.id].region.pages = record.pages;
   }
   void on_object(const tracer::ObjectRecord& record, const std::string& file) override {
     objects_.emplace_back(record, file);

@@ -41,7 +41,7 @@ void print_text(const trace::File& file) {
   }
   fmt::print("\n{:>6}  {:>10}  {:<13}  {:<11}  {}\n", "region", "pages", "kind", "placement", "name");
   for (const trace::Region& region : file.regions()) {
-    fmt::print("{:>6}  {:>10}  {:<13}  {:<11}  {}\n", index_of(region.id), region.pages, trace::name_of(region.kind),
+    fmt::print("{:>6}  {:>10}  {:<13}  {:<11}  {}\n", index_of(region.id), region.pages, name_of(region.kind),
                name_of(region.placement), region.name);
   }
   if (header.unseen.empty()) return;

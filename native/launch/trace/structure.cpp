@@ -23,9 +23,8 @@ std::string place(unsigned pass, std::uint32_t thread, std::uint64_t interval) {
 
 }  // namespace
 
-std::string describe(const trace::Event& event) {
-  using trace::EventKind;
-  const std::string name(trace::name_of(event.kind));
+std::string describe(const Event& event) {
+  const std::string name(name_of(event.kind));
   switch (event.kind) {
     case EventKind::fork:
     case EventKind::team_begin:
@@ -34,16 +33,14 @@ std::string describe(const trace::Event& event) {
       return fmt::format("{} of {} threads{}", name, event.value, event.team != 0 ? " of a gang" : "");
     case EventKind::acquire:
     case EventKind::release:
-      return fmt::format("{} of {} {}", name, trace::name_of(static_cast<trace::LockClass>(event.detail)),
-                         event.object);
+      return fmt::format("{} of {} {}", name, name_of(static_cast<LockClass>(event.detail)), event.object);
     case EventKind::loop_begin:
     case EventKind::chunk: return fmt::format("{} of {} iterations in construct {}", name, event.value, event.object);
     case EventKind::post:
     case EventKind::wait: return fmt::format("{} of {} at flag {:#x}", name, event.value, event.object);
     case EventKind::take:
     case EventKind::give:
-      return fmt::format("{} of {} {}", name, trace::name_of(static_cast<trace::ObjectClass>(event.detail)),
-                         event.object);
+      return fmt::format("{} of {} {}", name, name_of(static_cast<ObjectClass>(event.detail)), event.object);
     case EventKind::meet: return fmt::format("{} at barrier {}", name, event.object);
     case EventKind::spin: return "a wait for what another thread stores";
     case EventKind::atomic: return fmt::format("{} operation on byte {} of region {}", name, event.value, event.object);
@@ -59,15 +56,11 @@ std::string describe(const trace::Event& event) {
   return name;
 }
 
-trace::Event event_of(const tracer::IntervalRecord& record) {
-  return {static_cast<trace::EventKind>(record.kind), record.detail, record.object, record.value, record.team};
+bool is_decided_later(const Event& event) {
+  return event.kind == EventKind::spin || has_turn(event);
 }
 
-bool is_decided_later(const trace::Event& event) {
-  return event.kind == trace::EventKind::spin || has_turn(event);
-}
-
-void Structure::add(std::uint32_t thread, const trace::Event& event, std::uint64_t compute_ns) {
+void Structure::add(std::uint32_t thread, const Event& event, std::uint64_t compute_ns) {
   if (thread >= threads_.size()) threads_.resize(thread + std::size_t{1});
   auto& steps = threads_[thread];
   // A thread that waits for its turn comes to no further event before it has it, and nobody has it meanwhile.
@@ -76,21 +69,20 @@ void Structure::add(std::uint32_t thread, const trace::Event& event, std::uint64
 }
 
 void Structure::woken(std::uint32_t thread, std::uint32_t by, std::uint64_t events) {
-  trace::Event& spin = threads_.at(thread).back().event;
+  Event& spin = threads_.at(thread).back().event;
   spin.object = by;
   spin.value = events;
 }
 
 void Structure::cut(std::uint32_t thread) {
-  threads_.at(thread).back().event = {.kind = trace::EventKind::end};
+  threads_.at(thread).back().event = {.kind = EventKind::end};
 }
 
 std::vector<program_start::TasksRun> Structure::tasks() const {
-  using trace::EventKind;
   std::vector<program_start::TasksRun> threads;
   for (const auto& steps : threads_) {
     program_start::TasksRun tasks;
-    trace::Event begin{.value = 1};
+    Event begin{.value = 1};
     for (const Step& step : steps) {
       const EventKind kind = step.event.kind;
       if (kind == EventKind::fork || kind == EventKind::team_begin) begin = step.event;
@@ -103,7 +95,7 @@ std::vector<program_start::TasksRun> Structure::tasks() const {
   return threads;
 }
 
-std::uint64_t Structure::count_of(trace::EventKind kind) const {
+std::uint64_t Structure::count_of(EventKind kind) const {
   std::uint64_t count = 0;
   for (const auto& steps : threads_) {
     count += static_cast<std::uint64_t>(
@@ -116,7 +108,7 @@ std::uint64_t Structure::intervals(std::uint32_t thread) const {
   return threads_.at(thread).size();
 }
 
-const trace::Event& Structure::event(std::uint32_t thread, std::uint64_t interval) const {
+const Event& Structure::event(std::uint32_t thread, std::uint64_t interval) const {
   return threads_.at(thread).at(interval).event;
 }
 
@@ -124,7 +116,7 @@ std::uint64_t Structure::least_compute_ns(std::uint32_t thread, std::uint64_t in
   return threads_.at(thread).at(interval).least_compute_ns;
 }
 
-void Structure::compare(unsigned pass, std::uint32_t thread, std::uint64_t interval, const trace::Event& event) {
+void Structure::compare(unsigned pass, std::uint32_t thread, std::uint64_t interval, const Event& event) {
   if (thread >= threads_.size()) {
     throw RunError(fmt::format("pass {} differs from pass 1: there was no thread {}. {}", pass, thread, advice));
   }
@@ -133,9 +125,9 @@ void Structure::compare(unsigned pass, std::uint32_t thread, std::uint64_t inter
     throw RunError(fmt::format("{} ends with {}, but the thread had only {} intervals. {}",
                                place(pass, thread, interval), describe(event), steps.size(), advice));
   }
-  const trace::Event& first = steps[interval].event;
+  const Event& first = steps[interval].event;
   // A thread that was cut short still shows what it waited for.
-  const bool was_cut = first.kind == trace::EventKind::end && interval + 1 == steps.size();
+  const bool was_cut = first.kind == EventKind::end && interval + 1 == steps.size();
   if (first == event || was_cut ||
       (is_decided_later(first) && first.kind == event.kind && first.detail == event.detail))
     return;

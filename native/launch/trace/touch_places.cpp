@@ -56,8 +56,8 @@ std::vector<std::uint8_t> places_of(const TrackedInterval& interval) {
   double before = 0;
   for (std::size_t i = 0; i < touches; ++i) {
     before += gaps[i];
-    places[i] = static_cast<std::uint8_t>(
-        std::min(before / whole * trace::position_steps, static_cast<double>(trace::position_steps - 1)));
+    places[i] =
+        static_cast<std::uint8_t>(std::min(before / whole * position_steps, static_cast<double>(position_steps - 1)));
   }
   return places;
 }

@@ -197,7 +197,7 @@ class Run {
 
   std::optional<std::string> clock_note() const {
     // Once may be for a seed.
-    if (!request_.readings.empty() || structure_.count_of(trace::EventKind::clock) < 2) return std::nullopt;
+    if (!request_.readings.empty() || structure_.count_of(EventKind::clock) < 2) return std::nullopt;
     return fmt::format(
         "note: times that {} prints here are the tracer's, without what a cluster costs. `sdsm simulate TRACE --output "
         "-` prints them as predicted",
@@ -297,7 +297,7 @@ class Run {
   void advise_on_clock(std::uint64_t ended, double seconds) {
     constexpr double long_s = 5;
     constexpr std::uint64_t many = 10'000, events_a_reading = 100;
-    const std::uint64_t readings = structure_.count_of(trace::EventKind::clock);
+    const std::uint64_t readings = structure_.count_of(EventKind::clock);
     if (has_advised_ || request_.is_quiet || seconds < long_s || readings < many || readings * events_a_reading < ended)
       return;
     has_advised_ = true;

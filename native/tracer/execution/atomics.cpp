@@ -13,7 +13,6 @@
 #include "native/tracer/execution/touch.hpp"
 #include "native/tracer/record/options.hpp"
 #include "native/tracer/record/recorder.hpp"
-#include "workloads/trace/compares.hpp"
 
 namespace sdsm::tracer {
 namespace {
@@ -38,7 +37,7 @@ bool is_event() {
 
 /// The thread's pages are made known, and others may go first. A second one in a row that has changed nothing shows a
 /// loop that waits.
-void pass(VirtualThread& self, const trace::Event& event) REQUIRES(turn) {
+void pass(VirtualThread& self, const Event& event) REQUIRES(turn) {
   synchronise(self, event);
   ++self.clock_ns;
   // As at locks (locks.cpp).
@@ -102,7 +101,7 @@ bool compares_what_it_found(const VirtualThread& self, std::uintptr_t code, std:
 std::uint32_t changed_words(const AtomicOutcome& outcome) {
   std::uint32_t words = 0;
   for (const std::uint64_t changed : {outcome.before.low ^ outcome.now.low, outcome.before.high ^ outcome.now.high}) {
-    constexpr unsigned word_bits = 8 * trace::word_bytes;
+    constexpr unsigned word_bits = 8 * word_bytes;
     words += (changed << word_bits != 0 ? 1 : 0) + (changed >> word_bits != 0 ? 1 : 0);
   }
   return words;
@@ -127,7 +126,7 @@ void fence_shared() {
   if (!is_event()) return;
   turn.check();
   VirtualThread& self = running_thread();
-  pass(self, {trace::EventKind::fence, 0, 0, 0});
+  pass(self, {EventKind::fence, 0, 0, 0});
   begin_interval(self);
 }
 
@@ -156,8 +155,8 @@ bool operate_on_shared(std::uintptr_t code, std::uintptr_t address, const Atomic
       return true;
     }
   }
-  const std::uint32_t detail = compares_what_it_found(self, code, address, operation) ? trace::compares_found : 0;
-  pass(self, {trace::EventKind::atomic, 0, region - 1, address - region_info(region).begin});
+  const std::uint32_t detail = compares_what_it_found(self, code, address, operation) ? compares_found : 0;
+  pass(self, {EventKind::atomic, 0, region - 1, address - region_info(region).begin});
   outcome = operate_untouched(self, address, operation);
   tell_outcome(self, outcome, detail);
   if (operation.compares() && !outcome.is_equal()) {

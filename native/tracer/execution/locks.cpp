@@ -10,12 +10,6 @@
 namespace sdsm::tracer {
 namespace {
 
-using trace::EventKind;
-using trace::LockClass;
-
-constexpr std::uint32_t id_of_ordered = 2;  ///< 0 and 1: the nameless critical section, atomic operations
-constexpr std::uint32_t first_named_id = 3;
-
 std::uint64_t key_of(LockClass lock_class, const void* address) {
   // User addresses have 47 bits. Nested and plain locks at one address are one object.
   const auto number = static_cast<std::uint64_t>(lock_class == LockClass::nest_lock ? LockClass::lock : lock_class);
@@ -57,11 +51,7 @@ class LockTable {
     Lock* lock = &fresh_[--unused_];
     lock->key = key;
     lock->lock_class = lock_class;
-    if (address == nullptr) {
-      lock->id = lock_class == LockClass::atomic ? 1 : 0;
-    } else {
-      lock->id = next_id_++;
-    }
+    lock->id = address == nullptr ? index_of(nameless_lock(lock_class)) : next_id_++;
     return lock;
   }
 
@@ -80,7 +70,7 @@ class LockTable {
   std::size_t used_ = 0;
   Lock* fresh_ = nullptr;
   std::size_t unused_ = 0;
-  std::uint32_t next_id_ = first_named_id;
+  std::uint32_t next_id_ = first_named_lock;
 };
 
 constinit LockTable locks GUARDED_BY(turn);
@@ -92,8 +82,8 @@ void reset(Lock& lock, LockClass lock_class) REQUIRES(turn) {
   lock.lock_class = lock_class;
 }
 
-trace::Event lock_event(EventKind kind, const Lock& lock, bool was_tried = false) {
-  const bool is_try = was_tried && trace::may_be_tried(lock.lock_class);
+Event lock_event(EventKind kind, const Lock& lock, bool was_tried = false) {
+  const bool is_try = was_tried && may_be_tried(lock.lock_class);
   return {kind, static_cast<std::uint8_t>(lock.lock_class), lock.id, is_try ? 1U : 0U};
 }
 
@@ -135,12 +125,12 @@ const void* flag_key(const gomp::Flag& flag) {
   return reinterpret_cast<const void*>(flag_number(flag.construct, flag.part) + 1);
 }
 
-trace::Event flag_event(EventKind kind, const gomp::Flag& flag, std::uint64_t value) {
+Event flag_event(EventKind kind, const gomp::Flag& flag, std::uint64_t value) {
   return {kind, 0, flag_number(flag.construct, flag.part), value};
 }
 
-trace::Event ordered_event(EventKind kind) {
-  return {kind, static_cast<std::uint8_t>(LockClass::ordered), id_of_ordered, 0};
+Event ordered_event(EventKind kind) {
+  return {kind, static_cast<std::uint8_t>(LockClass::ordered), index_of(ordered_lock), 0};
 }
 
 }  // namespace

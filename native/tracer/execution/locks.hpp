@@ -11,7 +11,7 @@ namespace sdsm::tracer {
 struct Lock {
   std::uint64_t key = 0;  ///< class and address; 0: the place in the table is free
   std::uint32_t id = 0;   ///< the trace's LockId
-  trace::LockClass lock_class{};
+  LockClass lock_class{};
   Numbers numbers GUARDED_BY(turn);
   std::uint64_t gives GUARDED_BY(turn) = 0;  ///< as the events count them; of a barrier, threads that came
   std::int64_t added GUARDED_BY(turn) = 0;   ///< the number that the events make: nobody sets it anew
@@ -21,7 +21,7 @@ struct Lock {
   std::uint32_t depth GUARDED_BY(turn) = 0;  ///< times that the holder of a nested lock has it
 };
 
-Lock& find_lock(trace::LockClass lock_class, const void* address) REQUIRES(turn);
+Lock& find_lock(LockClass lock_class, const void* address) REQUIRES(turn);
 void note_holder(VirtualThread& self, Lock& lock, engine::Demand demand) REQUIRES(turn);
 /// Ends the interval with `acquire`, waits until the lock's number allows it, and begins the next interval.
 void take_lock(VirtualThread& self, Lock& lock, engine::Demand demand) REQUIRES(turn);

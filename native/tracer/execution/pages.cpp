@@ -97,16 +97,12 @@ std::uint32_t add_region(const RegionInfo& region, std::uint64_t bytes, std::uin
     range->page_of(region.begin + page * page_bytes).region = id;
   }
   RegionRecord record;
+  record.region = region;
   record.id = id - 1;
-  record.kind = static_cast<std::uint8_t>(region.kind);
-  record.placement = static_cast<std::uint8_t>(region.placement);
-  record.lead_pages = static_cast<std::uint16_t>(region.begin % region_alignment / page_bytes);
-  record.owner = region.owner;
+  record.lead_pages = static_cast<std::uint32_t>(region.begin % region_alignment / page_bytes);
   record.number = number;
-  record.pages = region.pages;
   record.bytes = bytes;
-  const bool is_static = region.kind == trace::RegionKind::mapped || region.kind == trace::RegionKind::globals;
-  record.address = is_static ? program_image.variable_address(region.begin) : 0;
+  record.address = is_program_variable(region.kind) ? program_image.variable_address(region.begin) : 0;
   record.caller = caller == 0 ? 0 : program_image.file_address(caller);
   if (caller != 0 && options.has_sites) {
     const std::size_t calls = look_up_callers(record.calls, std::size(record.calls));

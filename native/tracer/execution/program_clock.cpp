@@ -81,7 +81,7 @@ std::uint64_t next_reading(VirtualThread& self) {
 std::uint64_t next_poll(VirtualThread& self) {
   Readings& own = self.readings;
   const auto since_row_began = static_cast<double>(own.last_ns - own.row_began_ns);
-  if (own.row.length == program::ClockRow::most_events + 1) {
+  if (own.row.length == ClockRow::most_events + 1) {
     own.pace = since_row_began / static_cast<double>(self.clock_ns - own.row_began_clock_ns);
   }
   std::uint64_t waited = 0;

@@ -69,7 +69,7 @@ AddressRange name_thread_locals(std::uint32_t thread, const AddressRange& memory
   RegionInfo region;
   region.begin = memory.begin;
   region.pages = (memory.end - memory.begin) / page_bytes;
-  region.kind = trace::RegionKind::thread_stack;
+  region.kind = RegionKind::thread_stack;
   region.placement = Placement::initial;
   region.owner = thread;
   constexpr std::uint32_t behind_its_stack = 1;
@@ -106,7 +106,7 @@ void name_stack(std::uint32_t thread) {
   RegionInfo region;
   region.begin = stack.begin;
   region.pages = (stack.end - stack.begin) / page_bytes;
-  region.kind = thread == 0 ? trace::RegionKind::initial_stack : trace::RegionKind::thread_stack;
+  region.kind = thread == 0 ? RegionKind::initial_stack : RegionKind::thread_stack;
   region.placement = Placement::initial;
   region.owner = thread;
   add_region(region, stack.end - stack.begin);

@@ -10,8 +10,6 @@
 namespace sdsm::tracer {
 namespace {
 
-using trace::EventKind;
-
 struct Team {
   gomp::TeamStart start;  ///< a copy: the front end's lies on the program's stack, where reading it would be a touch
   std::uint32_t arrived = 0;  ///< members at the barrier, or the join, that the others wait at
@@ -64,7 +62,7 @@ bool is_in_team() {
   return watched.is_in_team.load(std::memory_order_relaxed);
 }
 
-trace::Event team_event(EventKind kind) REQUIRES(turn) {
+Event team_event(EventKind kind) REQUIRES(turn) {
   return {kind, 0, team.start.region, team.start.size};
 }
 
@@ -121,7 +119,7 @@ void work_in_teams(VirtualThread& self) {
   }
 }
 
-void wait_for_team(const trace::Event& event) {
+void wait_for_team(const Event& event) {
   VirtualThread& self = running_thread();
   if (event.value != current_team_size()) end_run({"an error of sdsm's: a barrier is not as large as its team"});
   self.private_locks = 0;  // one that an exception has left is not held any more
@@ -140,7 +138,7 @@ void wait_for_team(const trace::Event& event) {
   begin_interval(self);
 }
 
-void wait_for_gang(const trace::Event& event) {
+void wait_for_gang(const Event& event) {
   VirtualThread& self = running_thread();
   synchronise(self, event);
   self.sub_team = event.team;

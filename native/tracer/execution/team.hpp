@@ -15,10 +15,10 @@ bool has_done_its_part(const VirtualThread& member) REQUIRES(turn);
 void begin_part(VirtualThread& member) REQUIRES(turn);
 
 /// Ends the caller's interval with `event`, whose value is the team's size, and waits for the team.
-void wait_for_team(const trace::Event& event) REQUIRES(turn);
+void wait_for_team(const Event& event) REQUIRES(turn);
 
 /// Ends the caller's interval with `event`, and waits for its gang: event.team.
-void wait_for_gang(const trace::Event& event) REQUIRES(turn);
+void wait_for_gang(const Event& event) REQUIRES(turn);
 
 /// Size of the current team.
 std::uint32_t current_team_size() REQUIRES(turn);

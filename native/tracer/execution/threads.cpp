@@ -429,7 +429,7 @@ bool wait_for_flag(VirtualThread& self, unsigned rounds) {
   }
   VirtualThread& next = threads.all[entry.chosen];
   if (rounds == 0) {
-    synchronise(self, {trace::EventKind::spin, 0, 0, 0});
+    synchronise(self, {EventKind::spin, 0, 0, 0});
   }
   constexpr unsigned most_doublings = 20;  // 1 ms
   const std::uint64_t behind =
@@ -475,20 +475,20 @@ void resume_interval(VirtualThread& self) {
   program::HeldSignals::release();
 }
 
-void end_interval(VirtualThread& self, const trace::Event& event) {
+void end_interval(VirtualThread& self, const Event& event) {
   pause_interval(self);
   end_paused_interval(self, event);
 }
 
-void end_paused_interval(VirtualThread& self, const trace::Event& event) {
+void end_paused_interval(VirtualThread& self, const Event& event) {
   self.is_in_interval = self.spins = false;
   const std::uint64_t compute_ns = self.stopwatch.elapsed_ns();
   self.clock_ns += compute_ns;
   send_touches(self);
   send_words(self);
   record_event(self, event, compute_ns);
-  if (event.kind != trace::EventKind::clock) self.readings.row.length = 0;
-  const bool may_spin = event.kind == trace::EventKind::fence || event.kind == trace::EventKind::atomic;
+  if (event.kind != EventKind::clock) self.readings.row.length = 0;
+  const bool may_spin = event.kind == EventKind::fence || event.kind == EventKind::atomic;
   if (!may_spin) self.unchanged_in_a_row = 0;
   self.failed_exchange = 0;
 }
@@ -500,15 +500,8 @@ void begin_interval(VirtualThread& self) {
   resume_interval(self);
 }
 
-void record_event(VirtualThread& thread, const trace::Event& event, std::uint64_t compute_ns) {
-  IntervalRecord record;
-  record.thread = thread.number;
-  record.kind = static_cast<std::uint8_t>(event.kind);
-  record.detail = event.detail;
-  record.team = event.team;
-  record.object = event.object;
-  record.value = event.value;
-  record.compute_ns = compute_ns;
+void record_event(VirtualThread& thread, const Event& event, std::uint64_t compute_ns) {
+  const IntervalRecord record{thread.number, event, compute_ns};
   recorder::put(RecordKind::interval, &record, sizeof record);
   thread.last_event = event.kind;
   ++thread.intervals;

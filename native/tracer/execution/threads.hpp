@@ -10,7 +10,6 @@
 #include <span>
 
 #include "native/guest/code/memory_access.hpp"
-#include "native/guest/kernel/clock_row.hpp"
 #include "native/guest/openmp/engine.hpp"
 #include "native/guest/runtime/program_image.hpp"
 #include "native/guest/runtime/raw_memory.hpp"
@@ -98,7 +97,7 @@ struct Readings {
   std::uint64_t last_ns = 0;   ///< what the last one gave
   std::uint64_t ahead_ns = 0;  ///< how far it was ahead of the virtual clock (modulo 2^64)
   std::uint64_t slept_ns = 0;  ///< total time that the thread has slept or waited until a date
-  program::ClockRow row;
+  ClockRow row;
   std::uint64_t row_began_ns = 0;
   std::uint64_t row_began_clock_ns = 0;
   double pace = 1;                      ///< of the clock at the row's end, relative to the virtual clock
@@ -110,7 +109,7 @@ struct Readings {
 struct Meeting {
   const std::uint64_t* over = nullptr;  ///< meetings at that barrier that are over; null: it is at none
   std::uint64_t before = 0;             ///< as many as there were when it came
-  trace::Event event{};                 ///< with which it goes on
+  Event event{};                        ///< with which it goes on
 
   bool is_over() const { return over != nullptr && *over != before; }
 };
@@ -145,7 +144,7 @@ struct VirtualThread {
   FlagWait flag_wait GUARDED_BY(turn);
   Steps steps GUARDED_BY(turn);
   BlindWait blind_wait GUARDED_BY(turn);
-  trace::EventKind last_event GUARDED_BY(turn){};
+  EventKind last_event GUARDED_BY(turn){};
   bool is_in_interval GUARDED_BY(turn) = false;
   bool has_begun GUARDED_BY(turn) = false;            ///< its part in the current team
   bool spins GUARDED_BY(turn) = false;                ///< it has only polled a flag since its last event
@@ -238,14 +237,14 @@ void preempt(VirtualThread& self) REQUIRES(turn);
 
 /// Ends the caller's interval with an event; begin_interval() starts the next one. In between the thread's clock stops
 /// and others may run.
-void end_interval(VirtualThread& self, const trace::Event& event) REQUIRES(turn);
+void end_interval(VirtualThread& self, const Event& event) REQUIRES(turn);
 void begin_interval(VirtualThread& self) REQUIRES(turn);
 /// end_interval() in two steps: in between, resume_interval() may go on instead, as if nothing had been.
 void pause_interval(VirtualThread& self) REQUIRES(turn);
-void end_paused_interval(VirtualThread& self, const trace::Event& event) REQUIRES(turn);
+void end_paused_interval(VirtualThread& self, const Event& event) REQUIRES(turn);
 void resume_interval(VirtualThread& self) REQUIRES(turn);
 
 /// Records an event that closes an empty interval, for a thread that does not run.
-void record_event(VirtualThread& thread, const trace::Event& event, std::uint64_t compute_ns) REQUIRES(turn);
+void record_event(VirtualThread& thread, const Event& event, std::uint64_t compute_ns) REQUIRES(turn);
 
 }  // namespace sdsm::tracer

@@ -291,7 +291,7 @@ void close_pages(VirtualThread& thread, Closing closing) {
   if (closing == Closing::at_synchronisation) thread.is_split = false;
 }
 
-void synchronise(VirtualThread& self, const trace::Event& event) {
+void synchronise(VirtualThread& self, const Event& event) {
   end_interval(self, event);
   close_pages(self, Closing::at_synchronisation);
 }

@@ -23,7 +23,7 @@ std::size_t look_up_callers(std::uintptr_t* found, std::size_t most) REQUIRES(tu
 void close_pages(VirtualThread& thread, Closing closing) REQUIRES(turn);
 
 /// Ends the interval with an event at which the thread synchronises.
-void synchronise(VirtualThread& self, const trace::Event& event) REQUIRES(turn);
+void synchronise(VirtualThread& self, const Event& event) REQUIRES(turn);
 
 /// Sends the touches of the interval that ends.
 void send_touches(VirtualThread& thread) REQUIRES(turn);

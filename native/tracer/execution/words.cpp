@@ -14,7 +14,6 @@
 #include "native/tracer/record/objects.hpp"
 #include "native/tracer/record/options.hpp"
 #include "native/tracer/record/recorder.hpp"
-#include "workloads/trace/trace.hpp"
 
 namespace sdsm::tracer {
 using namespace program;
@@ -123,8 +122,8 @@ void record(std::uintptr_t begin, std::uintptr_t end, unsigned access, std::uint
   wanted.site = site;
   wanted.access = access | (watched.is_in_team.load(std::memory_order_relaxed) ? WordsRecord::in_team : 0U);
   WordsRecord& found = record_of(wanted);
-  const std::size_t last = (end - 1 - page) / trace::word_bytes;
-  for (std::size_t word = (begin - page) / trace::word_bytes; word <= last; ++word) {
+  const std::size_t last = (end - 1 - page) / word_bytes;
+  for (std::size_t word = (begin - page) / word_bytes; word <= last; ++word) {
     found.words[word / 64] |= std::uint64_t{1} << word % 64;
   }
 }

@@ -5,11 +5,9 @@
 #include <cstring>
 
 #include "models/diff.hpp"
-#include "workloads/trace/trace.hpp"
 
 namespace sdsm::tracer {
 
-static_assert(words_per_page == trace::page_bytes / trace::word_bytes);
 inline constexpr unsigned map_words = words_per_page / 64;
 static_assert(words_per_line == 16, "find_lines counts on it");
 
@@ -48,7 +46,7 @@ constexpr ChangedLines find_lines(const std::uint64_t (&bits)[map_words]) {
   return changed;
 }
 
-constexpr trace::Change count_changes(const ChangeMap& map) {
+constexpr Change count_changes(const ChangeMap& map) {
   unsigned words = 0;
   unsigned runs = 0;
   std::uint64_t last = 0;  ///< whether the word before this block has changed

@@ -5,6 +5,8 @@
 #include <cstdint>
 
 #include "models/diff.hpp"
+#include "models/program/events.hpp"
+#include "models/program/regions.hpp"
 
 namespace sdsm::tracer {
 
@@ -30,7 +32,7 @@ enum class Mode : char {
   track = 't',   ///< repeats the schedule with page tracking
 };
 
-inline constexpr std::uint32_t stream_version = 10;
+inline constexpr std::uint32_t stream_version = 11;
 inline constexpr std::uint32_t most_threads = 4096;
 
 enum class RecordKind : std::uint32_t {
@@ -64,14 +66,11 @@ struct Hello {
 };
 
 struct RegionRecord {
+  MemoryRegion region{};
   std::uint32_t id = 0;
-  std::uint8_t kind = 0;  ///< trace::RegionKind
-  std::uint8_t placement = 0;
-  std::uint16_t lead_pages = 0;  ///< between the boundary of 64 KiB below the region and its first page
-  std::uint32_t owner = 0;
+  std::uint32_t lead_pages = 0;  ///< between the boundary of 64 KiB below the region and its first page
   std::uint32_t number =
       0;  ///< of heap blocks: in order of allocation, from 1; of thread stacks: 1 for the thread's variables
-  std::uint64_t pages = 0;
   std::uint64_t bytes = 0;    ///< asked for
   std::uint64_t address = 0;  ///< of static arrays and globals: in the addresses of the program's or the library's file
   std::uint64_t caller = 0;   ///< of heap blocks: the instruction after the call, in the program file's addresses; or 0
@@ -133,13 +132,7 @@ struct UnseenRecord {
 
 struct IntervalRecord {
   std::uint32_t thread = 0;
-  std::uint8_t kind = 0;  ///< trace::EventKind
-  std::uint8_t detail = 0;
-  std::uint16_t unused = 0;
-  std::uint32_t team = 0;
-  std::uint32_t unused2 = 0;
-  std::uint64_t object = 0;
-  std::uint64_t value = 0;
+  Event event{};
   /// Compute time. In the tracked pass it includes the kernel's time to deliver each touch's signal: see places_of in
   /// native/launch/trace/touch_places.hpp.
   std::uint64_t compute_ns = 0;
@@ -155,7 +148,7 @@ struct WokenRecord {
 
 struct AtomicWordsRecord {
   std::uint32_t thread = 0;
-  std::uint32_t detail = 0;  ///< words that the operation changed, and compares_found (workloads/trace/compares.hpp)
+  std::uint32_t detail = 0;  ///< words that the operation changed, and compares_found (models/program/events.hpp)
 };
 
 /// Why the thread's pages were closed: the thread synchronised, or another thread had to run in mid-interval.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import msgspec
 
 if TYPE_CHECKING:
-    from sdsm.base.result_types import Region, Simulation, Thread
+    from sdsm.base.result_types import Simulation, Thread
 
 # Each is a definition of docs/result.schema.json. The upper limits keep a damaged file from overflowing sums.
 Seconds = Annotated[float, msgspec.Meta(ge=0, lt=1e9)]
@@ -66,15 +66,3 @@ class OfSimulation:
         if result.options.get("compute_from") == "sequential-trace" and isinstance(alone_s, int | float):
             return alone_s
         return sum(max(thread.time_s.compute - thread.added_computing_s, 0.0) for thread in result.threads)
-
-
-class OfRegion:
-    __slots__ = ()
-
-    def placement_under(self, rule: str) -> str:
-        """Homes of its pages under `--placement`, as workloads/trace/trace.hpp decides (placement_of)."""
-        region = cast("Region", self)
-        is_placed_by_option = region.kind == "heap_block" or (region.kind == "mapped" and region.placement == "initial")
-        if rule == "as-asked" or not is_placed_by_option:
-            return region.placement
-        return "initial" if region.filled and rule == "first-touch" else rule.replace("-", "_")

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import msgspec
 
-from sdsm.base.result_parts import Bytes, Change, Count, Index, OfRegion, OfSimulation, OfThread, Positive, Seconds
+from sdsm.base.result_parts import Bytes, Change, Count, Index, OfSimulation, OfThread, Positive, Seconds
 
 
 class Input(msgspec.Struct, frozen=True, kw_only=True):
@@ -149,13 +149,12 @@ class TraceHeader(msgspec.Struct, frozen=True, kw_only=True):
     words: SharedWords | None = None
 
 
-class Region(OfRegion, msgspec.Struct, frozen=True, kw_only=True):
+class Region(msgspec.Struct, frozen=True, kw_only=True):
     id: Index
     kind: str
     name: str
     pages: Count
-    placement: str
-    filled: bool
+    placements: dict[str, str]
     calls: tuple[Count, ...] = ()
 
 

@@ -205,7 +205,7 @@ def arrays(result: run_result.Simulation, pages: Path, known: Known) -> list[Arr
                 **figures,
                 name=shown[name],
                 pages=sum(region.pages for region in own),
-                placement=own[0].placement_under(rule) if own else "",
+                placement=own[0].placements[rule] if own else "",
                 line=allocated.get(name),
                 touches=_sorted_touches(Touch(*known.places[one.site], one.reads, one.writes) for one in sites),
                 sharing=sharings.get(name),

@@ -3,8 +3,6 @@
 namespace sdsm::test {
 namespace {
 
-constexpr std::uint64_t page_bytes = 4096;
-
 constexpr std::uint64_t pages_of(std::uint64_t bytes) {
   return (bytes + page_bytes - 1) / page_bytes;
 }

@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "models/placement.hpp"
+#include "models/program/placement.hpp"
 #include "tests/catch.hpp"
 #include "tests/models/jiajia/real_counters.hpp"
 #include "tests/native/traced_run.hpp"
@@ -28,7 +28,7 @@ class PlayedTrace {
         cluster_(
             std::make_unique<PlayedCluster>(trace.header.threads, jiajia::Rules{.quirks = rules.quirks}, requests)) {
     for (const trace::Region& region : trace.regions) {
-      if (region.kind != trace::RegionKind::heap_block || region.placement != Placement::block) continue;
+      if (region.kind != RegionKind::heap_block || region.placement != Placement::block) continue;
       first_page_[region.name.substr(0, region.name.find(" ("))] = cluster_->allocate(0, 0);
       for (std::uint64_t page = 0; page < region.pages; ++page) {
         cluster_->allocate(1, static_cast<std::uint32_t>(page * trace.header.threads / region.pages));
@@ -37,7 +37,7 @@ class PlayedTrace {
     cluster_->barrier();
     for (const tests::Step& step : trace.threads[0]) {
       play(0, step);
-      if (step.end.kind == trace::EventKind::fork && step.end.object == measured_region) break;
+      if (step.end.kind == EventKind::fork && step.end.object == measured_region) break;
     }
     cluster_->barrier();
     cluster_->set_rules(rules);

@@ -61,6 +61,7 @@ TEST_CASE("info gives totals by thread and together, and bytes per touch") {
   const json result = info(File(scratch / "a.trace"));
   CHECK(result["header"]["passes"] == 3);
   CHECK(result["regions"][2]["owner"] == 1);
+  CHECK(result["regions"][1]["placements"]["first-touch"] == "first_touch");
   CHECK(result["threads"][1]["page_touches"] == 101);
   CHECK(result["threads"][1]["events"]["acquire"] == 1);
   CHECK(result["totals"]["page_touches"] == 2057 + 101);

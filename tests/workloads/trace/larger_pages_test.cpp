@@ -21,7 +21,7 @@ TouchRun writes(std::uint64_t first, Change change, std::uint32_t pages = 1, std
 }
 
 Region region(std::uint64_t pages, std::uint32_t lead = 0) {
-  return {.id = RegionId{0}, .kind = RegionKind::heap_block, .pages = pages, .lead_pages = lead};
+  return {{.kind = RegionKind::heap_block, .pages = pages}, RegionId{0}, lead};
 }
 
 std::vector<TouchRun> merged(const std::vector<TouchRun>& touches, const std::vector<LinesRun>& lines, Bytes page,

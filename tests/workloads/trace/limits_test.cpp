@@ -104,7 +104,7 @@ TEST_CASE("a run has pages, and only a write changes words") {
 }
 
 TEST_CASE("only a thread's stack has an owner, a thread of the trace") {
-  const Region stack{.id = RegionId{2}, .kind = RegionKind::thread_stack, .pages = 1, .owner = 3};
+  const Region stack{{.kind = RegionKind::thread_stack, .owner = 3, .pages = 1}, RegionId{2}};
   const Header four{.threads = 4};
   CHECK_FALSE(problem_with(stack, 2, four));
   CHECK(problem_with(stack, 2, Header{.threads = 3}));
@@ -119,7 +119,8 @@ TEST_CASE("only a thread's stack has an owner, a thread of the trace") {
 }
 
 TEST_CASE("a block's calls are sites of the trace") {
-  const Region heap{.kind = RegionKind::heap_block, .pages = 1, .calls = {0, 1}};
+  Region heap{{.kind = RegionKind::heap_block, .pages = 1}};
+  heap.calls = {0, 1};
   CHECK_FALSE(problem_with(heap, 0, Header{.threads = 1, .sites = {{"a", 1}, {"a", 2}}}));
   CHECK(problem_with(heap, 0, Header{.threads = 1, .sites = {{"a", 1}}}) == "region 0: site 1 of 1 called for it");
 }

@@ -158,12 +158,8 @@ Header header_for(std::uint32_t threads) {
 std::vector<Region> heap_blocks(std::uint32_t count, std::uint64_t pages) {
   std::vector<Region> regions;
   for (std::uint32_t i = 0; i < count; ++i) {
-    regions.push_back({.id = RegionId{i},
-                       .kind = RegionKind::heap_block,
-                       .placement = Placement::round_robin,
-                       .pages = pages,
-                       .owner = 0,
-                       .name = "heap #" + std::to_string(i)});
+    const MemoryRegion block{RegionKind::heap_block, Placement::round_robin, 0, pages};
+    regions.push_back({block, RegionId{i}, 0, false, "heap #" + std::to_string(i)});
   }
   return regions;
 }
@@ -176,19 +172,9 @@ Trace small_trace() {
   trace.header = header_for(2);
   trace.header.unseen = {{.call = "mmap", .calls = 3, .bytes = 12'288}};
   trace.regions = {
-      {.id = globals,
-       .kind = RegionKind::globals,
-       .placement = Placement::initial,
-       .pages = 3,
-       .lead_pages = 5,
-       .name = "globals"},
-      {.id = grid, .kind = RegionKind::heap_block, .placement = Placement::block, .pages = 2048, .name = "heap #1"},
-      {.id = RegionId{2},
-       .kind = RegionKind::thread_stack,
-       .placement = Placement::round_robin,
-       .pages = 16,
-       .owner = 1,
-       .name = "stack of thread 1"}};
+      {{RegionKind::globals, Placement::initial, 0, 3}, globals, 5, false, "globals"},
+      {{RegionKind::heap_block, Placement::block, 0, 2048}, grid, 0, false, "heap #1"},
+      {{RegionKind::thread_stack, Placement::round_robin, 1, 16}, RegionId{2}, 0, false, "stack of thread 1"}};
   trace.threads = {
       {{.compute_ns = 1'000'000,
         .touches = {{.region = globals, .pages = 1, .first = 2, .access = read, .position = 0},
@@ -232,8 +218,9 @@ Trace random_trace(std::mt19937_64& random, unsigned most_threads, unsigned max_
   }
   const unsigned regions = pick<unsigned>(random, 1, 6);
   for (std::uint32_t i = 0; i < regions; ++i) {
-    Region region{.id = RegionId{i}, .kind = static_cast<RegionKind>(pick<unsigned>(random, 0, 5))};
-    region.placement = static_cast<Placement>(pick<unsigned>(random, 0, 2));
+    Region region{
+        {static_cast<RegionKind>(pick<unsigned>(random, 0, 5)), static_cast<Placement>(pick<unsigned>(random, 0, 2))},
+        RegionId{i}};
     region.pages = any_size(random, max_region_pages);
     if (region.kind == RegionKind::thread_stack) region.owner = pick<std::uint32_t>(random, 0, threads - 1);
     region.lead_pages = chance(random, 2) ? 0 : pick<std::uint32_t>(random, 0, max_lead_pages);

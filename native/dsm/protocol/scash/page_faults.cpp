@@ -31,7 +31,7 @@ auto find_arriving(std::uintptr_t address) REQUIRES(node().mutex) {
 }
 /// A page that its process has open for good changes unseen. So its copies go when something is seen that may be newer.
 bool is_open_at_home(const Place& place) {
-  return trace::is_open_at_home(region(index_of(place.id.region)).kind);
+  return sdsm::is_open_at_home(region(index_of(place.id.region)).kind);
 }
 
 bool is_copy_of_stack(const Place& place) {

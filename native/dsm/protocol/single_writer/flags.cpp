@@ -319,7 +319,7 @@ bool come_to_load(std::uintptr_t instruction, std::uintptr_t variable) {
   Place place;
   if (loop == nullptr || find_range(variable) == nullptr || !find_place(variable, place)) return false;
   // The owner of a stack stores there without a message.
-  if (trace::is_open_at_home(region(index_of(place.id.region)).kind)) return false;
+  if (is_open_at_home(region(index_of(place.id.region)).kind)) return false;
   if (rest.turn == Turn::none || rest.loop != loop) rest.has_rested = false;
   take_traps_away();
   const std::uintptr_t part = page_down(variable);

@@ -114,7 +114,7 @@ trace::PageBook PageLogs::figures() const {
 
 trace::RegionNames PageLogs::names(const program_start::RegionNamer& namer) const {
   trace::RegionNames names;
-  std::uint32_t number = trace::first_made_region(layout_.processes());
+  std::uint32_t number = first_made_region(layout_.processes());
   for (const dsm::RegionOrigin& origin : origins_) {
     const auto name =
         namer.name_of({origin.kind, 0, origin.number, origin.bytes, origin.address, origin.caller, origin.library});

@@ -1,9 +1,10 @@
-#include "models/placement.hpp"
-#include "models/first_touch.hpp"
-#include "models/prefetch.hpp"
+#include "models/program/placement.hpp"
 
 #include <vector>
 
+#include "models/first_touch.hpp"
+#include "models/prefetch.hpp"
+#include "models/program/regions.hpp"
 #include "tests/catch.hpp"
 
 using namespace sdsm;
@@ -89,4 +90,25 @@ TEST_CASE("threads fill the nodes by blocks") {
   STATIC_REQUIRE(layout.node_of(ProcessId{1}) == NodeId{0});
   STATIC_REQUIRE(layout.node_of(ProcessId{2}) == NodeId{1});
   STATIC_REQUIRE(layout.node_of(ProcessId{7}) == NodeId{3});
+}
+
+TEST_CASE("the option places heap blocks, and static arrays without a request") {
+  const auto placed = [](RegionKind kind, Placement asked, HeapPlacement wanted, bool is_filled = false) {
+    return placement_of(wanted, {.kind = kind, .placement = asked}, is_filled);
+  };
+  using enum RegionKind;
+  using enum HeapPlacement;
+  CHECK(placed(heap_block, Placement::round_robin, as_asked) == Placement::round_robin);
+  CHECK(placed(heap_block, Placement::round_robin, first_touch) == Placement::first_touch);
+  CHECK(placed(mapped, Placement::initial, block) == Placement::block);
+  CHECK(placed(mapped, Placement::initial, first_touch, true) == Placement::initial);
+  CHECK(placed(mapped, Placement::block, round_robin) == Placement::block);
+  CHECK(placed(globals, Placement::initial, block) == Placement::initial);
+}
+
+TEST_CASE("a thread's stack has its homes at the thread") {
+  const MemoryRegion stack{RegionKind::thread_stack, Placement::block, 3, 8};
+  CHECK(homes_of(stack, stack.placement, stack.pages).home(0, 4) == ProcessId{3});
+  const MemoryRegion block{RegionKind::heap_block, Placement::block, 0, 8};
+  CHECK(homes_of(block, Placement::round_robin, block.pages).home(6, 4) == ProcessId{2});
 }

@@ -23,6 +23,8 @@ constexpr std::string_view name_of(Placement placement) {
 
 /// Where a run places all heap blocks of a page or more: as the program asked, or by one rule whatever it asked.
 enum class HeapPlacement : std::uint32_t { as_asked, round_robin, block, first_touch };
+inline constexpr std::array heap_placements{HeapPlacement::as_asked, HeapPlacement::round_robin, HeapPlacement::block,
+                                            HeapPlacement::first_touch};
 
 constexpr std::string_view name_of(HeapPlacement placement) {
   return name_in(std::array<std::string_view, 4>{"as-asked", "round-robin", "block", "first-touch"}, placement);
@@ -40,8 +42,7 @@ constexpr Placement heap_placement(HeapPlacement wanted, Placement asked) {
 
 /// The placement with this name ("first-touch"), if there is one.
 constexpr std::optional<HeapPlacement> heap_placement_named(std::string_view name) {
-  for (const HeapPlacement placement :
-       {HeapPlacement::as_asked, HeapPlacement::round_robin, HeapPlacement::block, HeapPlacement::first_touch}) {
+  for (const HeapPlacement placement : heap_placements) {
     if (name_of(placement) == name) return placement;
   }
   return std::nullopt;
@@ -87,10 +88,5 @@ struct RegionHomes {
     return owner ? pages : sdsm::end_of_home(placement, index, pages, processes);
   }
 };
-
-/// Homes of a thread's own stack: that thread's process, which uses it without faults (docs/native-dsm.md).
-constexpr RegionHomes homes_of_stack(ProcessId thread, std::uint64_t pages) {
-  return {Placement::initial, pages, thread};
-}
 
 }  // namespace sdsm
