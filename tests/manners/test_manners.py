@@ -57,7 +57,7 @@ COMMANDS = [
     Command("trace mend {a.trace} --without-barriers -o out.trace"),
     Command("run -q -n 2 --emulate {m.xml} --trace {a.trace} -- {./laplace} --size 64 --iterations 2",
             ("--json", "--pages", "--order"), prints=False),
-    Command("simulate -q -n 2 -p {m.xml} {a.trace}", ("--json", "--pages", "--readings"), endless="--uncertainty 10000"),
+    Command("simulate -q -n 2 -p {m.xml} {a.trace}", ("--json", "--pages", "--readings")),
     Command("check {m.xml}"),
     Command("costs"),
     Command("replay {m.xml} --only network", ("--json",)),
@@ -77,7 +77,8 @@ ENDLESS = [
     *(command for command in COMMANDS if command.endless is not None),
     Command("trace -q -n 2 -o out.trace -- {./laplace} --size 512 --iterations 1000000", endless=""),
     Command("run -q -n 2 --json out.json -- {./laplace} --size 512 --iterations 1000000", endless=""),
-    Command("simulate -q -n 2 -p {m.xml} {a.trace} --output out", endless="--uncertainty 10000"),
+    Command("simulate -q -n 2 -p {m.xml} {long.trace}", endless="--uncertainty 10000"),
+    Command("simulate -q -n 2 -p {m.xml} {long.trace} --output out", endless="--uncertainty 10000"),
 ]
 RUN = [command for command in COMMANDS if command.name != "validate"]
 
@@ -136,6 +137,8 @@ def made(tmp_path_factory) -> Path:
         ):
             done = start(words, folder)
             assert done.returncode == 0, done.stderr
+    long = ["--passes", "1", "--", "./laplace", "--size", "256", "--iterations", "100"]
+    start(["trace", "-q", "-n", "2", "-o", "long.trace", *long], folder)
     (folder / "s.toml").write_text('traces = ["a.trace"]\nplatform = "m.xml"\nnodes = 2\nplacement = ["as-asked", "block"]\n')
     # Standard errors, which --uncertainty draws from.
     start(["calibrate", "m.json", "--base", "one-machine.xml", "-o", "m.xml"], folder)
