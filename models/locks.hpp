@@ -1,11 +1,7 @@
 /// Numbers of flags, and which process keeps a lock, a flag or a barrier.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <deque>
-#include <iterator>
-#include <optional>
 #include <set>
 #include <utility>
 
@@ -50,60 +46,6 @@ class KeptLocks {
 
  private:
   std::set<LockId> locks_;
-};
-
-/// The queue of a lock of the program: its holder and its waiters. A `Waiter` is of process `by`, and has an optional
-/// `turn`: the number that its grant must have among the lock's, from 0.
-template <typename Waiter>
-class LockQueue {
- public:
-  /// Claims the lock for `by`, which only tries to take it, and whose request has still to come. False if another has
-  /// it, has claimed it or has asked for it. A release by `by` itself may still be on its way.
-  bool claim(ProcessId by) {
-    if (!queue_.empty() || claimed_by_.value_or(by) != by || (is_held_ && holder_ != by)) return false;
-    claimed_by_ = by;
-    return true;
-  }
-  /// Takes back a claim for which no request is on its way.
-  void disclaim() { claimed_by_.reset(); }
-  bool is_claimed() const { return claimed_by_.has_value(); }
-  bool is_held_by(ProcessId by) const { return is_held_ && holder_ == by; }
-
-  void ask(Waiter waiter) { queue_.push_back(std::move(waiter)); }
-  /// Queues the waiter, after all that it does not precede.
-  template <typename Before>
-  void ask(Waiter waiter, Before comes_before) {
-    auto place = queue_.end();
-    while (place != queue_.begin() && comes_before(waiter, *std::prev(place))) --place;
-    queue_.insert(place, std::move(waiter));
-  }
-
-  /// Grants the lock to the process that has claimed it, else to the first waiter, but an ordered region (OpenMP 5.0,
-  /// 2.17.9) goes in its turn. Empty if the lock is held, or no waiter may go on yet.
-  std::optional<Waiter> grant_next() {
-    if (is_held_) return {};
-    const auto next = std::ranges::find_if(queue_, [&](const Waiter& waiter) {
-      return claimed_by_ ? waiter.by == *claimed_by_ : waiter.turn.value_or(grants_) == grants_;
-    });
-    if (next == queue_.end()) return {};
-    std::optional<Waiter> granted = std::move(*next);
-    queue_.erase(next);
-    is_held_ = true;
-    holder_ = granted->by;
-    claimed_by_.reset();
-    ++grants_;
-    return granted;
-  }
-  void give_back() { is_held_ = false; }
-  /// Replaces the holder before it has received its grant.
-  void hand_to(ProcessId by) { holder_ = by; }
-
- private:
-  bool is_held_ = false;
-  ProcessId holder_{};  ///< the last one
-  std::optional<ProcessId> claimed_by_;
-  std::uint64_t grants_ = 0;
-  std::deque<Waiter> queue_;
 };
 
 }  // namespace sdsm

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "models/hardware/costs.hpp"
-#include "models/locks.hpp"
+#include "models/protocol/queues.hpp"
 #include "sim/cluster.hpp"
 #include "sim/memory.hpp"
 

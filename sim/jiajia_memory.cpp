@@ -20,6 +20,7 @@
 #include "models/jiajia/process_pages.hpp"
 #include "models/locks.hpp"
 #include "models/prefetch.hpp"
+#include "models/protocol/queues.hpp"
 #include "sim/cluster.hpp"
 #include "sim/course.hpp"
 #include "sim/memory.hpp"

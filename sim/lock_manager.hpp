@@ -6,13 +6,12 @@
 #include <vector>
 
 #include "models/ids.hpp"
-#include "models/locks.hpp"
 #include "models/protocol/pages.hpp"
+#include "models/protocol/queues.hpp"
 #include "models/scash/courses.hpp"
 #include "models/scash/messages.hpp"
 #include "models/units.hpp"
 #include "sim/course.hpp"
-#include "sim/flag.hpp"
 
 namespace sdsm::sim {
 

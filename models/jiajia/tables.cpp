@@ -54,7 +54,9 @@ constexpr Tables table{faults,
                         .has_gang_barriers = false,
                         .keeps_locks = false,
                         .operates_in_lock = true,
-                        .flush_lock = flush_lock}};
+                        .flush_lock = flush_lock},
+                       {protocol::actions_of<courses::lock>, protocol::actions_of<courses::unlock>,
+                        protocol::actions_of<courses::barrier>}};
 
 }  // namespace
 

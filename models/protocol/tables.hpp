@@ -8,6 +8,7 @@
 
 #include "models/ids.hpp"
 #include "models/page_size.hpp"
+#include "models/protocol/course.hpp"
 #include "models/protocol/kinds.hpp"
 #include "models/protocol/pages.hpp"
 #include "models/protocol/registry.hpp"
@@ -60,6 +61,7 @@ struct Tables {
   std::span<const CostRow> costs_by_threads = {};  ///< families
   bool has_datagrams = false;  ///< a platform may say how long messages are on the wire, and what acknowledges them
   Traits traits = {};
+  protocol::Courses courses = {};  ///< empty where `sdsm run` does not play the protocol
 
   /// Without kinds of faults memory is simply there.
   bool has_pages() const { return !faults.empty(); }

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "models/protocol/tables.hpp"
+#include "models/scash/courses.hpp"
 #include "models/scash/messages.hpp"
 #include "models/scash/page_state.hpp"
 
@@ -27,9 +28,18 @@ constexpr auto messages = [] {
 
 static_assert(fault_kinds <= most_fault_kinds && message_kinds <= most_message_kinds);
 
-constexpr Tables table{faults,       messages,        {},       static_cast<std::size_t>(MessageKind::page_request),
-                       std::nullopt, control_payload, Bytes{0}, control_payload,
-                       max_payload};
+constexpr protocol::Courses run_courses{protocol::actions_of<courses::acquire>, protocol::actions_of<courses::release>,
+                                        protocol::actions_of<courses::barrier>,
+                                        protocol::actions_of<courses::acquire_alone>,
+                                        protocol::actions_of<courses::give_back>};
+
+constexpr Tables table{faults,       messages,
+                       {},           static_cast<std::size_t>(MessageKind::page_request),
+                       std::nullopt, control_payload,
+                       Bytes{0},     control_payload,
+                       max_payload,  {},
+                       {},           false,
+                       {},           run_courses};
 
 constexpr Tables home_open = [] {
   Tables tables = table;

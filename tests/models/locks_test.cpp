@@ -1,4 +1,4 @@
-#include "models/locks.hpp"
+#include "models/protocol/queues.hpp"
 
 #include "tests/catch.hpp"
 

@@ -62,10 +62,9 @@ class NoPages final : public Protocol {
   void flush(Sync) override {}
   void flush_pages(const AddressRange&) override {}
   void begin_interval(Sync) override {}
-  Head ask_at(const SyncPoint&, ProcessId, Head, const void*, Wait, std::uint64_t) override { return {}; }
-  void take_grant(const SyncPoint&, ProcessId, const Head&, bool) override {}
-  Head hand_on(const SyncPoint&, ProcessId, Head, bool) override { return {}; }
-  std::span<const protocol::Action> barrier_course() const override { return {}; }
+  Head ask_at(const SyncPoint&, Head, const void*, Wait, std::uint64_t) override { return {}; }
+  void take_grant(const SyncPoint&, const Head&) override {}
+  Head hand_on(const SyncPoint&, Head, bool) override { return {}; }
   Release arrive(Head, bool, Wait) override { return {}; }
   void gather_notices(ProcessId, const Head&, const std::byte*) override {}
   void tell_more_notices(ProcessId, const Head&) override {}

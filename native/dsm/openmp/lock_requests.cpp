@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <deque>
 #include <map>
 #include <unordered_map>
 #include <vector>
 
 #include "models/locks.hpp"
+#include "models/protocol/queues.hpp"
 #include "models/scash/messages.hpp"
 #include "native/dsm/openmp/lock_requests.hpp"
 #include "native/dsm/protocol/protocol.hpp"
@@ -30,7 +30,7 @@ struct Lock {
   Numbers numbers;
   ProcessId holder{};  ///< the last one
   std::uint64_t grants = 0;
-  std::deque<Waiter> queue;
+  WaitingList<Waiter> queue;
   std::vector<ProcessId> enlisted;
 };
 /// A chunk that is through, and passes its turn on when it has it.
@@ -48,13 +48,9 @@ LockHandler lock_handler GUARDED_BY(handling);
 
 struct FlagWaiter {
   ProcessId process{};
-  std::uint64_t value = 0;
+  FlagWait wait;
 };
-struct Flag {
-  std::uint64_t count = 0;
-  std::vector<FlagWaiter> waiters;
-};
-std::map<std::uint64_t, Flag> flags GUARDED_BY(handling);
+std::map<std::uint64_t, Flag<FlagWaiter>> flags GUARDED_BY(handling);
 
 bool has_come(const OrderedTurn& turn) REQUIRES(handling) {
   return lock_handler.turns[turn.construct] == turn.first_iteration;
@@ -83,26 +79,16 @@ void grant(Lock& lock, const Waiter& waiter, GrantSays what = GrantSays::yours) 
                                         .value = lock.grants++});
 }
 
-/// First come, first served, among those that may go on.
 void grant_all(Lock& lock) REQUIRES(handling) {
-  for (auto waiter = lock.queue.begin(); waiter != lock.queue.end();) {
-    if (!may_go(lock, *waiter)) {
-      ++waiter;
-      continue;
-    }
-    const Waiter next = *waiter;
-    waiter = lock.queue.erase(waiter);
-    grant(lock, next);
-  }
+  const auto may_go_on = [&](const Waiter& waiter) REQUIRES(handling) { return may_go(lock, waiter); };
+  while (const auto next = lock.queue.take_first(may_go_on)) grant(lock, *next);
 }
 
 /// The process has waited for long enough.
 void end_wait(Lock& lock, ProcessId process, bool stays_enlisted) REQUIRES(handling) {
   if (!stays_enlisted) std::erase(lock.enlisted, process);
-  const auto waiter = std::find_if(lock.queue.begin(), lock.queue.end(),
-                                   [&](const Waiter& waiting) { return waiting.process == process; });
-  if (waiter == lock.queue.end()) return;  // its answer is under way
-  lock.queue.erase(waiter);
+  const auto waiter = lock.queue.take_first([&](const Waiter& waiting) { return waiting.process == process; });
+  if (!waiter) return;  // its answer is under way
   answer(process, {.kind = WireKind::lock_grant, .address = static_cast<std::uint64_t>(GrantSays::too_late)});
 }
 
@@ -110,7 +96,7 @@ void meet(Lock& lock, ProcessId from) REQUIRES(handling) {
   const Waiter self{.process = from, .waits_for_wake = true};
   if (static_cast<std::int32_t>(lock.enlisted.size()) + 1 < lock.numbers[Counted::parties]) {
     lock.enlisted.push_back(from);
-    lock.queue.push_back(self);
+    lock.queue.add(self);
     return;
   }
   lock.enlisted.clear();
@@ -125,8 +111,10 @@ void wake(Lock& lock, ProcessId from, std::uint64_t most) REQUIRES(handling) {
   grant_all(lock);
 }
 
-void grant_flag(ProcessId to) REQUIRES(handling) {
-  the_protocol().grant(to, {.kind = WireKind::lock_grant, .generation = newest_generation()});
+void grant_all(const std::vector<FlagWaiter>& waiters) REQUIRES(handling) {
+  for (const FlagWaiter& waiter : waiters) {
+    the_protocol().grant(waiter.process, {.kind = WireKind::lock_grant, .generation = newest_generation()});
+  }
 }
 
 }  // namespace
@@ -135,7 +123,7 @@ void request_lock(ProcessId from, const Head& head, const std::byte* payload) {
   Lock& lock = lock_handler.locks[head.address];
   Waiter waiter{.process = from, .demand = demand_of(head), .has_turn = head.bytes == sizeof(OrderedTurn)};
   if (waiter.has_turn) std::memcpy(&waiter.turn, payload, sizeof waiter.turn);
-  lock.queue.push_back(waiter);
+  lock.queue.add(waiter);
   grant_all(lock);
 }
 
@@ -171,7 +159,7 @@ void serve_object(ProcessId from, const Head& head) {
     case WireKind::object_meet: return meet(lock, from);
     case WireKind::object_enlist: lock.enlisted.push_back(from); return answer_value(from, 0);
     case WireKind::object_await:
-      lock.queue.push_back({.process = from, .waits_for_wake = true});
+      lock.queue.add({.process = from, .waits_for_wake = true});
       return grant_all(lock);
     case WireKind::object_wake: return wake(lock, from, head.value);
     default: return end_wait(lock, from, head.value != 0);
@@ -197,19 +185,11 @@ void pass_turn(ProcessId from, const Head& head, const std::byte* payload) {
 }
 
 void await_flag(ProcessId from, const Head& head) {
-  Flag& flag = flags[head.address];
-  if (flag.count < head.value) return flag.waiters.push_back({from, head.value});
-  grant_flag(from);
+  grant_all(flags[head.address].ask({from, {.until = head.value}}));
 }
 
 void post_flag(const Head& head) {
-  Flag& flag = flags[head.address];
-  flag.count = head.value;
-  std::erase_if(flag.waiters, [&](const FlagWaiter& waiter) REQUIRES(handling) {
-    if (flag.count < waiter.value) return false;
-    grant_flag(waiter.process);
-    return true;
-  });
+  grant_all(flags[head.address].post({.count = head.value}));
 }
 
 void forget_flags_before(std::uint64_t construct) {

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "models/locks.hpp"
@@ -146,6 +148,12 @@ void note_held(LockId lock) {
   held_locks.insert(lock);
 }
 
+/// Returns whether the process held it.
+bool note_given(LockId lock) {
+  const Held guard(holding);
+  return held_locks.erase(lock) > 0;
+}
+
 /// Takes a lock that the thread keeps. False if its manager has to be asked.
 bool take_kept(LockId lock) REQUIRES(application) {
   if (!kept_locks.take(lock)) return false;
@@ -154,16 +162,16 @@ bool take_kept(LockId lock) REQUIRES(application) {
   return true;
 }
 
-/// The thread has what it asked for.
-void go_on_with(const SyncPoint& point, ProcessId manager, const Head& grant) REQUIRES(application) {
-  note_generation(grant.generation);
-  the_protocol().take_grant(point, manager, grant, runs_alone);
-  ++asked.locks;
-}
-
 /// The object by which a lock's users hand memory on. Only a mutex has one holder.
-SyncPoint point_of(LockId lock, bool is_mutex) {
-  return {lock, is_mutex ? std::nullopt : std::optional(flag_of(lock))};
+SyncPoint point_of(LockId lock, bool is_mutex, bool is_held = true) {
+  return {.kind = is_mutex ? SyncPoint::Kind::lock : SyncPoint::Kind::flag,
+          .lock = lock,
+          .flag = flag_of(lock),
+          .manager = manager_of(lock, processes()),
+          .is_held = is_held};
+}
+SyncPoint point_of_flag(std::uint64_t flag) {
+  return {.kind = SyncPoint::Kind::flag, .flag = flag, .manager = manager_of_flag(flag, processes())};
 }
 
 Head lock_head(WireKind kind, LockId lock, engine::Demand demand = engine::mutex_demand) {
@@ -173,46 +181,78 @@ Head lock_head(WireKind kind, LockId lock, engine::Demand demand = engine::mutex
           .value = std::bit_cast<std::uint64_t>(demand)};
 }
 
-void give_to_manager(LockId lock, bool is_held) REQUIRES(application) {
-  the_protocol().hand_on({.lock = lock, .is_held = is_held}, manager_of(lock, processes()),
-                         lock_head(WireKind::lock_release, lock), false);
+/// Does the steps of a course. `exchange` asks or sends; it is passed whether a flush was the step before, and returns
+/// whether the thread goes on. `begin` begins the next interval.
+template <typename Exchange, typename Begin>
+void play(std::span<const protocol::Action> course, const SyncPoint& point, Sync sync, Exchange exchange, Begin begin)
+    REQUIRES(application) {
+  bool has_flushed = false;
+  for (const protocol::Action action : course) {
+    switch (action) {
+      case protocol::Action::ask:
+      case protocol::Action::send:
+        if (!exchange(has_flushed)) return;
+        break;
+      case protocol::Action::flush: the_protocol().flush(sync); break;
+      case protocol::Action::apply: the_protocol().apply(point); break;
+      case protocol::Action::begin_interval: begin(); break;
+    }
+    has_flushed = action == protocol::Action::flush;
+  }
 }
 
-void flush_among_others(Sync sync) REQUIRES(application) {
-  if (!runs_alone) the_protocol().flush(sync);
-}
-
-void play(const Members& members, Barrier barrier, Begun& since) REQUIRES(application) {
+void play_barrier(const Members& members, Barrier barrier, Begun& since) REQUIRES(application) {
   // Others may wait for what this thread stored, and come to the barrier only after they see it.
   send_stacks_home();
   end_turn();
   bool waits_for_work = barrier == Barrier::fork_worker;
   // Until the others come, which may take long, handlers may write: the flush behind takes it home.
   Wait wait = Wait::with_handlers;
-  bool has_flushed = false;
-  for (const protocol::Action action : the_protocol().barrier_course()) {
-    switch (action) {
-      case protocol::Action::ask:
-        if (std::exchange(waits_for_work, false)) {
-          since = wait_for_work();
-        } else {
-          note_generation(synchronise(members, wait, std::exchange(has_flushed, false)).generation);
-        }
-        wait = Wait::alone;
-        the_protocol().count_arrival(members.master);
-        break;
-      case protocol::Action::flush:
-        the_protocol().flush(members.sync);
-        has_flushed = true;
-        break;
-      case protocol::Action::apply: the_protocol().apply_release(); break;
-      case protocol::Action::begin_interval:
-        if (members.drops_copies) the_protocol().begin_interval(members.sync);
-        if (barrier == Barrier::of_all) end_single_writer_mode();
-        break;
-      case protocol::Action::send: break;  // no step of a barrier
+  const auto meet = [&](bool has_flushed) REQUIRES(application) {
+    if (std::exchange(waits_for_work, false)) {
+      since = wait_for_work();
+    } else {
+      note_generation(synchronise(members, wait, has_flushed).generation);
     }
-  }
+    wait = Wait::alone;
+    the_protocol().count_arrival(members.master);
+    return true;
+  };
+  play(courses_of_run().barrier, {.kind = SyncPoint::Kind::barrier}, members.sync, meet, [&]() REQUIRES(application) {
+    if (members.drops_copies) the_protocol().begin_interval(members.sync);
+    if (barrier == Barrier::of_all) end_single_writer_mode();
+  });
+}
+
+/// Takes what `ask` gets the grant of; it returns none if the thread is not to have it.
+template <typename Ask>
+bool acquire_at(const SyncPoint& point, Ask ask) REQUIRES(application) {
+  bool has_it = false;
+  const auto exchange = [&](bool) REQUIRES(application) {
+    const Begun since = begin();
+    const std::optional<Head> grant = ask();
+    spend(Spent::lock, since);
+    has_it = grant.has_value();
+    if (!has_it) return false;
+    note_generation(grant->generation);
+    the_protocol().take_grant(point, *grant);
+    return true;
+  };
+  play(runs_alone ? courses_of_run().acquire_alone : courses_of_run().acquire, point, Sync::acquire, exchange,
+       []() REQUIRES(application) { the_protocol().begin_interval(Sync::acquire); });
+  if (has_it) ++asked.locks;
+  return has_it;
+}
+
+/// Plays a course that hands memory on. `send` sends its message.
+template <typename Send>
+void release_by(std::span<const protocol::Action> course, Send send) REQUIRES(application) {
+  const auto exchange = [&](bool) REQUIRES(application) {
+    send();
+    return true;
+  };
+  play(course, {}, Sync::release, exchange,
+       []() REQUIRES(application) { the_protocol().begin_interval(Sync::release); });
 }
 
 bool is_of_mutex(const Head& question) {
@@ -231,7 +271,7 @@ void pass(const Members& members, Barrier barrier) REQUIRES(application) {
   send_long_timeline_log();
   if (members.key == 0) note_arrival();
   Begun since = begin();
-  play(members, barrier, since);
+  play_barrier(members, barrier, since);
   ++asked.barriers;
   spend(Spent::barrier, since);
   if (members.key != 0) return;
@@ -271,25 +311,29 @@ void begin_alone() {
 
 void end_alone() {
   runs_alone = false;
-  for (const LockId lock : kept_locks.give_all()) give_to_manager(lock, true);
+  for (const LockId lock : kept_locks.give_all()) {
+    const SyncPoint point = point_of(lock, true);
+    release_by(courses_of_run().give_back, [&]() REQUIRES(application) {
+      the_protocol().hand_on(point, lock_head(WireKind::lock_release, lock), false);
+    });
+  }
 }
 
 GrantSays wait_for_grant(LockId lock, Head question, const void* payload, std::uint64_t until_ns) {
   const SlowCall held;
   if (is_of_mutex(question) && take_kept(lock)) return GrantSays::yours;
-  flush_among_others(Sync::acquire);
-  const Begun since = begin();
-  question.generation = generation();
   question.address = index_of(lock);
-  const ProcessId manager = manager_of(lock, processes());
   const SyncPoint point = point_of(lock, is_of_mutex(question));
-  // What handlers write meanwhile goes home when the lock is here.
-  const Head grant = the_protocol().ask_at(point, manager, question, payload, Wait::with_handlers, until_ns);
-  spend(Spent::lock, since);
-  const GrantSays what{grant.address};
-  if (what == GrantSays::too_late) return what;
-  note_held(lock);
-  go_on_with(point, manager, grant);
+  GrantSays what{};
+  acquire_at(point, [&]() REQUIRES(application) -> std::optional<Head> {
+    question.generation = generation();
+    // What handlers write meanwhile goes home when the lock is here.
+    const Head grant = the_protocol().ask_at(point, question, payload, Wait::with_handlers, until_ns);
+    what = GrantSays{grant.address};
+    if (what == GrantSays::too_late) return {};
+    note_held(lock);
+    return grant;
+  });
   return what;
 }
 
@@ -302,43 +346,45 @@ void acquire_lock(LockId lock, const OrderedTurn* turn) {
 bool try_acquire_lock(LockId lock, engine::Demand demand) {
   const SlowCall held;
   if (demand == engine::mutex_demand && take_kept(lock)) return true;
-  flush_among_others(Sync::acquire);
-  const Begun since = begin();
-  Head answer;
-  const ProcessId manager = manager_of(lock, processes());
-  const Head question = lock_head(WireKind::lock_try, lock, demand);
   const SyncPoint point = point_of(lock, demand == engine::mutex_demand);
-  for (;;) {
-    answer = the_protocol().ask_at(point, manager, question);
-    if (answer.kind == WireKind::lock_grant || demand != engine::mutex_demand) break;
-    // A holder that released it before this thread came here says so, even if the manager does not know yet.
-    const ProcessId holder{static_cast<std::uint32_t>(answer.value)};
-    if (ask(holder, lock_head(WireKind::lock_held, lock)).value != 0) break;
-    constexpr unsigned pause_us = 20;  // its release takes its time: asking keeps processors from it
-    usleep(pause_us);
-  }
-  spend(Spent::lock, since);
-  if (answer.kind != WireKind::lock_grant) return false;
-  note_held(lock);
-  go_on_with(point, manager, answer);
-  return true;
+  return acquire_at(point, [&]() REQUIRES(application) -> std::optional<Head> {
+    const Head question = lock_head(WireKind::lock_try, lock, demand);
+    for (;;) {
+      const Head answer = the_protocol().ask_at(point, question);
+      if (answer.kind == WireKind::lock_grant) {
+        note_held(lock);
+        return answer;
+      }
+      if (demand != engine::mutex_demand) return {};
+      // A holder that released it before this thread came here says so, even if the manager does not know yet.
+      const ProcessId holder{static_cast<std::uint32_t>(answer.value)};
+      if (ask(holder, lock_head(WireKind::lock_held, lock)).value != 0) return {};
+      constexpr unsigned pause_us = 20;  // its release takes its time: asking keeps processors from it
+      usleep(pause_us);
+    }
+  });
 }
 
 void release_lock(LockId lock, engine::Demand demand) {
   const SlowCall held;
   const bool is_kept = runs_alone && KeptLocks::may_keep(lock) && demand == engine::mutex_demand && holds_lock(lock);
-  // Until another thread runs, nobody sees what this one stores.
-  if (!is_kept) release_memory();
-  bool was_held = false;
-  {
-    const Held guard(holding);
-    was_held = held_locks.erase(lock) > 0;
+  if (is_kept) {
+    // Until another thread runs, nobody sees what this one stores.
+    note_given(lock);
+    return kept_locks.keep(lock);
   }
-  if (is_kept) return kept_locks.keep(lock);
-  if (demand == engine::mutex_demand) return give_to_manager(lock, was_held);
-  // Waits for the answer: a thread that learns of it from this one must find it done, as nobody asks the holder.
-  the_protocol().hand_on(point_of(lock, false), manager_of(lock, processes()),
-                         lock_head(WireKind::object_give, lock, demand), true);
+  flush_output();
+  release_by(courses_of_run().release, [&]() REQUIRES(application) {
+    const bool was_held = note_given(lock);
+    const bool is_mutex = demand == engine::mutex_demand;
+    const SyncPoint point = point_of(lock, is_mutex, was_held);
+    if (is_mutex) {
+      the_protocol().hand_on(point, lock_head(WireKind::lock_release, lock), false);
+    } else {
+      // Waits for the answer: a thread that learns of it from this one must find it done, as nobody asks the holder.
+      the_protocol().hand_on(point, lock_head(WireKind::object_give, lock, demand), true);
+    }
+  });
 }
 
 bool holds_lock(LockId lock) {
@@ -365,31 +411,36 @@ void release_memory() {
 }
 
 std::uint64_t wake_enlisted(LockId lock, std::uint64_t most) {
-  release_memory();
-  const Head question{
-      .kind = WireKind::object_wake, .generation = generation(), .address = index_of(lock), .value = most};
-  return the_protocol().hand_on(point_of(lock, false), manager_of(lock, processes()), question, true).value;
+  const SlowCall held;
+  flush_output();
+  const SyncPoint point = point_of(lock, false);
+  std::uint64_t woken = 0;
+  release_by(courses_of_run().release, [&]() REQUIRES(application) {
+    const Head question{
+        .kind = WireKind::object_wake, .generation = generation(), .address = index_of(lock), .value = most};
+    woken = the_protocol().hand_on(point, question, true).value;
+  });
+  return woken;
 }
 
 void post_flag(std::uint64_t flag, std::uint64_t value) {
   const SlowCall held;
   hand_on_streams();
-  the_protocol().flush(Sync::release);
-  const ProcessId manager = manager_of_flag(flag, processes());
-  const Head post{.kind = WireKind::flag_post, .generation = generation(), .address = flag, .value = value};
-  await_room_on_wire(manager);
-  the_protocol().hand_on({.flag = flag}, manager, post, false);
+  const SyncPoint point = point_of_flag(flag);
+  release_by(courses_of_run().release, [&]() REQUIRES(application) {
+    const Head post{.kind = WireKind::flag_post, .generation = generation(), .address = flag, .value = value};
+    await_room_on_wire(point.manager);
+    the_protocol().hand_on(point, post, false);
+  });
 }
 
 void await_flag(std::uint64_t flag, std::uint64_t value) {
   const SlowCall held;
-  the_protocol().flush(Sync::acquire);
-  const Begun since = begin();
-  const ProcessId manager = manager_of_flag(flag, processes());
-  const Head wanted{.kind = WireKind::flag_wait, .generation = generation(), .address = flag, .value = value};
-  const Head grant = the_protocol().ask_at({.flag = flag}, manager, wanted, nullptr, Wait::with_handlers);
-  spend(Spent::lock, since);
-  go_on_with({.flag = flag}, manager, grant);
+  const SyncPoint point = point_of_flag(flag);
+  acquire_at(point, [&]() REQUIRES(application) -> std::optional<Head> {
+    const Head wanted{.kind = WireKind::flag_wait, .generation = generation(), .address = flag, .value = value};
+    return the_protocol().ask_at(point, wanted, nullptr, Wait::with_handlers);
+  });
 }
 
 void synchronise_memory() {

@@ -5,10 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 
 #include "models/locks.hpp"
-#include "models/protocol/course.hpp"
 #include "models/protocol/pages.hpp"
 #include "native/dsm/memory/node.hpp"
 #include "native/dsm/requests/asking.hpp"
@@ -26,11 +24,15 @@ struct At {
   bool operator==(const At&) const = default;
 };
 
-/// What threads hand memory on by: a lock, which one of them holds, or else a flag (models/locks.hpp).
+/// What threads hand memory on by: a lock, which one of them holds, or else a flag (models/locks.hpp); or a barrier.
 struct SyncPoint {
-  LockId lock = ordered_lock;              ///< or the lock that doacross flags count as
-  std::optional<std::uint64_t> flag = {};  ///< none: `lock` itself
-  bool is_held = true;                     ///< by this process: of a lock that it gives back
+  enum class Kind : std::uint8_t { lock, flag, barrier };
+
+  Kind kind = Kind::lock;
+  LockId lock = ordered_lock;  ///< or the lock that doacross flags count as
+  std::uint64_t flag = 0;
+  ProcessId manager{};  ///< or master
+  bool is_held = true;  ///< by this process: of a lock that it gives back
 };
 
 /// The master's answer at a team's barrier.
@@ -60,32 +62,28 @@ class Protocol {
   virtual void flush(Sync sync) REQUIRES(application) EXCLUDES(node().mutex) = 0;
   /// Flushes pages of a block that is being freed, as a later block there has to show the old content.
   virtual void flush_pages(const AddressRange& pages) REQUIRES(application, node().mutex) = 0;
-  /// Begins an interval: drops copies as the rule of `sync` says. Precondition: everything is flushed.
+  /// Begins an interval, after a flush: drops copies as the rule of `sync` says.
   virtual void begin_interval(Sync sync) REQUIRES(application) EXCLUDES(node().mutex) = 0;
 
   // On the application thread: synchronisation.
 
-  /// Asks the point's manager for a grant, or for something that makes others go on.
-  virtual Head ask_at(const SyncPoint& point, ProcessId manager, Head question, const void* payload = nullptr,
-                      Wait wait = Wait::alone, std::uint64_t until_ns = no_end) REQUIRES(application) = 0;
-  /// Counts that question, and does what the grant asks for: own changes go home, others' become visible. `is_alone`:
-  /// no other thread can have changed anything.
-  virtual void take_grant(const SyncPoint& point, ProcessId manager, const Head& grant, bool is_alone)
-      REQUIRES(application) EXCLUDES(node().mutex) = 0;
-  /// Hands memory on: sends the point's manager a message, and counts it. Waits for the answer if `is_answered`.
-  virtual Head hand_on(const SyncPoint& point, ProcessId manager, Head message, bool is_answered)
-      REQUIRES(application) = 0;
+  /// Asks the manager of a lock or flag for a grant, or for something that makes others go on.
+  virtual Head ask_at(const SyncPoint& point, Head question, const void* payload = nullptr, Wait wait = Wait::alone,
+                      std::uint64_t until_ns = no_end) REQUIRES(application) = 0;
+  /// Counts that question, and notes what came with its grant.
+  virtual void take_grant(const SyncPoint& point, const Head& grant) REQUIRES(application) = 0;
+  /// Hands memory on: sends the manager of a lock or flag a message, and counts it. Waits for the answer if
+  /// `is_answered`.
+  virtual Head hand_on(const SyncPoint& point, Head message, bool is_answered) REQUIRES(application) = 0;
 
-  /// The steps of a team's barrier. A gang's has them too (Traits::has_gang_barriers).
-  virtual std::span<const protocol::Action> barrier_course() const = 0;
   /// Comes to the team's barrier, and waits for its release. `has_flushed`: what this process wrote is home.
   virtual Release arrive(Head arrival, bool has_flushed, Wait wait) REQUIRES(application) = 0;
   /// Notes a release that does not end the program.
   virtual void note_release() REQUIRES(application) {}
   /// Counts the message of one `ask` of the course.
   virtual void count_arrival(ProcessId /*master*/) REQUIRES(application) {}
-  /// Step `apply` of the course.
-  virtual void apply_release() REQUIRES(application) EXCLUDES(node().mutex) {}
+  /// Applies the write notices of the point's answer.
+  virtual void apply(const SyncPoint& /*point*/) REQUIRES(application) EXCLUDES(node().mutex) {}
   /// Ends the run if the protocol's options leave no way to hand memory on by `what`.
   virtual void need_openmp_scope(const char* /*what*/) const {}
 

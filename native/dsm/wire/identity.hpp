@@ -53,5 +53,8 @@ inline bool is_on_own_node(ProcessId process) {
 inline const Traits& traits() {
   return tables_of(self.protocol).traits;
 }
+inline const protocol::Courses& courses_of_run() {
+  return tables_of(self.protocol).courses;
+}
 
 }  // namespace sdsm::dsm

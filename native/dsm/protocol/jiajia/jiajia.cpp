@@ -1,6 +1,4 @@
 /// JIAJIA behind the door (native/dsm/protocol/protocol.hpp).
-#include <algorithm>
-#include <array>
 #include <cstring>
 #include <optional>
 
@@ -19,15 +17,12 @@
 namespace sdsm::dsm {
 namespace {
 
-constexpr auto barrier_actions = [] {
-  std::array<protocol::Action, jiajia::courses::barrier.size()> actions{};
-  std::ranges::transform(jiajia::courses::barrier, actions.begin(), &jiajia::courses::Step::action);
-  return actions;
-}();
-
+bool is_flag(const SyncPoint& point) {
+  return point.kind == SyncPoint::Kind::flag;
+}
 /// JIAJIA's own locks have one holder; whatever else hands memory on counts like a flag.
 jiajia::SyncObject object_of(const SyncPoint& point) {
-  if (point.flag) return {jiajia::SyncObject::Kind::flag, *point.flag};
+  if (is_flag(point)) return {jiajia::SyncObject::Kind::flag, point.flag};
   return jiajia::object_of(point.lock);
 }
 
@@ -112,49 +107,48 @@ class Jiajia final : public Protocol {
   /// say which copies to drop.
   void begin_interval(Sync) REQUIRES(application) EXCLUDES(node().mutex) override {}
 
-  Head ask_at(const SyncPoint& point, ProcessId manager, Head question, const void* payload, Wait wait,
-              std::uint64_t until_ns) REQUIRES(application) override {
+  Head ask_at(const SyncPoint& point, Head question, const void* payload, Wait wait, std::uint64_t until_ns)
+      REQUIRES(application) override {
     Scoped scoped{object_of(point)};
-    if (point.flag) need_openmp_scope("flags, or a barrier, condition, semaphore or shared lock of the C library");
+    if (is_flag(point)) need_openmp_scope("flags, or a barrier, condition, semaphore or shared lock of the C library");
     // A thread at a library's barrier hands on as well.
     if (question.kind == WireKind::object_meet) scoped = handed_at(scoped.object);
     handed_with_question_ = scoped.handed.size();
-    return ask_in_scope(manager, question, scoped, payload, wait, until_ns);
+    return ask_in_scope(point.manager, question, scoped, payload, wait, until_ns);
   }
 
-  void take_grant(const SyncPoint& point, ProcessId manager, const Head&, bool) REQUIRES(application)
-      EXCLUDES(node().mutex) override {
-    count_message(manager, jiajia::MessageKind::ACQ, jiajia::header + jiajia::lock_request(handed_with_question_));
-    apply_notices(object_of(point));
-    if (!point.flag) own_copies().enter_scope(point.lock);
+  void take_grant(const SyncPoint& point, const Head&) REQUIRES(application) override {
+    count_message(point.manager, jiajia::MessageKind::ACQ,
+                  jiajia::header + jiajia::lock_request(handed_with_question_));
   }
 
-  Head hand_on(const SyncPoint& point, ProcessId manager, Head message, bool is_answered)
-      REQUIRES(application) override {
-    if (point.flag) need_openmp_scope("a flag, or a condition or semaphore of the C library");
-    if (!point.flag && !point.is_held) {
+  Head hand_on(const SyncPoint& point, Head message, bool is_answered) REQUIRES(application) override {
+    if (is_flag(point)) need_openmp_scope("a flag, or a condition or semaphore of the C library");
+    if (!is_flag(point) && !point.is_held) {
       program::end_run(
           {"a thread gives back a lock that another one has taken: under JIAJIA a lock's scope is its "
            "holder's. Give --protocol scash"});
     }
-    const Scoped scoped = point.flag ? handed_at(object_of(point)) : handed_by(point.lock);
+    const Scoped scoped = is_flag(point) ? handed_at(object_of(point)) : handed_by(point.lock);
     Head answer;
     if (is_answered) {
-      answer = ask_in_scope(manager, message, scoped);
+      answer = ask_in_scope(point.manager, message, scoped);
     } else {
-      tell_in_scope(manager, message, scoped);
+      tell_in_scope(point.manager, message, scoped);
     }
-    count_sync_messages(manager, jiajia::MessageKind::REL, scoped.object, scoped.handed.size());
+    count_sync_messages(point.manager, jiajia::MessageKind::REL, scoped.object, scoped.handed.size());
     return answer;
   }
-
-  std::span<const protocol::Action> barrier_course() const override { return barrier_actions; }
 
   Release arrive(Head arrival, bool, Wait wait) REQUIRES(application) override {
     return {ask_in_scope(barrier_master, arrival, handed_at_barrier(), nullptr, wait)};
   }
   void note_release() REQUIRES(application) override { dsm::count_arrival(); }
-  void apply_release() REQUIRES(application) EXCLUDES(node().mutex) override { apply_barrier_notices(); }
+  void apply(const SyncPoint& point) REQUIRES(application) EXCLUDES(node().mutex) override {
+    if (point.kind == SyncPoint::Kind::barrier) return apply_barrier_notices();
+    apply_notices(object_of(point));
+    if (!is_flag(point)) own_copies().enter_scope(point.lock);
+  }
 
   void need_openmp_scope(const char* what) const override {
     if (self.jiajia.scope == jiajia::Scope::openmp) return;

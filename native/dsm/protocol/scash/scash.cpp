@@ -1,8 +1,7 @@
 /// SCASH behind the door (native/dsm/protocol/protocol.hpp).
-#include <algorithm>
-#include <array>
 #include <bit>
 #include <optional>
+#include <utility>
 
 #include "models/prefetch.hpp"
 #include "models/scash/courses.hpp"
@@ -18,12 +17,6 @@
 
 namespace sdsm::dsm {
 namespace {
-
-constexpr auto barrier_steps = [] {
-  std::array<protocol::Action, courses::barrier.size()> steps{};
-  std::ranges::transform(courses::barrier, steps.begin(), &courses::Step::action);
-  return steps;
-}();
 
 constexpr ModelOfMessages model_of_messages{
     [](WireKind kind) -> std::optional<std::size_t> {
@@ -58,38 +51,39 @@ class Scash final : public Protocol {
     count_message(home, MessageKind::page_request, static_cast<std::uint64_t>(payload.count));
   }
 
-  void flush(Sync sync) REQUIRES(application) EXCLUDES(node().mutex) override { dsm::flush(sync); }
+  void flush(Sync sync) REQUIRES(application) EXCLUDES(node().mutex) override {
+    granted_.reset();
+    dsm::flush(sync);
+  }
 
   void flush_pages(const AddressRange& pages) REQUIRES(application, node().mutex) override { flush_early(pages); }
 
-  void begin_interval(Sync sync) REQUIRES(application) EXCLUDES(node().mutex) override { drop(sync); }
-
-  Head ask_at(const SyncPoint&, ProcessId manager, Head question, const void* payload, Wait wait,
-              std::uint64_t until_ns) REQUIRES(application) override {
-    return ask(manager, question, payload, nullptr, wait, until_ns);
+  void begin_interval(Sync sync) REQUIRES(application) EXCLUDES(node().mutex) override {
+    // Handlers may have written while the thread waited for the grant.
+    if (const auto granted = std::exchange(granted_, {})) dsm::flush(Sync::acquire, &*granted);
+    drop(sync);
   }
 
-  void take_grant(const SyncPoint& point, ProcessId manager, const Head& answer, bool is_alone) REQUIRES(application)
-      EXCLUDES(node().mutex) override {
-    count_message(manager, MessageKind::lock_request, control_payload.count);
-    if (is_alone) return;
-    const Grant granted{point.lock, answer.value};
-    dsm::flush(Sync::acquire, &granted);
-    drop(Sync::acquire);
+  Head ask_at(const SyncPoint& point, Head question, const void* payload, Wait wait, std::uint64_t until_ns)
+      REQUIRES(application) override {
+    return ask(point.manager, question, payload, nullptr, wait, until_ns);
   }
 
-  Head hand_on(const SyncPoint&, ProcessId manager, Head message, bool is_answered) REQUIRES(application) override {
+  void take_grant(const SyncPoint& point, const Head& grant) REQUIRES(application) override {
+    count_message(point.manager, MessageKind::lock_request, control_payload.count);
+    granted_ = {point.lock, grant.value};
+  }
+
+  Head hand_on(const SyncPoint& point, Head message, bool is_answered) REQUIRES(application) override {
     Head answer;
     if (is_answered) {
-      answer = ask(manager, message);
+      answer = ask(point.manager, message);
     } else {
-      tell(manager, message);
+      tell(point.manager, message);
     }
-    count_message(manager, MessageKind::lock_release, control_payload.count);
+    count_message(point.manager, MessageKind::lock_release, control_payload.count);
     return answer;
   }
-
-  std::span<const protocol::Action> barrier_course() const override { return barrier_steps; }
 
   Release arrive(Head arrival, bool has_flushed, Wait wait) REQUIRES(application) override {
     if (!has_flushed) return {ask(barrier_master, arrival, nullptr, nullptr, wait)};
@@ -126,6 +120,9 @@ class Scash final : public Protocol {
   void release_team(std::uint32_t size, Head release) REQUIRES(handling) override {
     release_with_notices(size, release);
   }
+
+ private:
+  std::optional<Grant> granted_;  ///< after which no interval has begun yet
 };
 constinit Scash scash;
 

@@ -12,6 +12,11 @@ constexpr std::array<MessageRow, 5> messages{
     {{"ask", true}, {"page", true}, {"words", true}, {"come", true}, {"go", true}}};
 constexpr Bytes head{16};
 
+using enum protocol::Action;
+constexpr std::array acquire{flush, ask, begin_interval};
+constexpr std::array release{flush, send};
+constexpr std::array barrier{flush, ask, begin_interval};
+
 constexpr Tables table{.faults = faults,
                        .messages = messages,
                        .request = 0,
@@ -24,7 +29,8 @@ constexpr Tables table{.faults = faults,
                                   .sees_plain_stores = false,
                                   .has_gang_barriers = false,
                                   .keeps_locks = false,
-                                  .operates_in_lock = true}};
+                                  .operates_in_lock = true},
+                       .courses = {acquire, release, barrier}};
 
 }  // namespace
 

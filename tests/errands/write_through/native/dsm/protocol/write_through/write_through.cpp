@@ -74,25 +74,15 @@ class WriteThrough final : public Protocol {
     shut_copies();
   }
 
-  Head ask_at(const SyncPoint&, ProcessId manager, Head question, const void* more, Wait wait, std::uint64_t until_ns)
+  Head ask_at(const SyncPoint& point, Head question, const void* more, Wait wait, std::uint64_t until_ns)
       REQUIRES(application) override {
-    return ask(manager, question, more, nullptr, wait, until_ns);
+    return ask(point.manager, question, more, nullptr, wait, until_ns);
   }
-  void take_grant(const SyncPoint&, ProcessId, const Head&, bool) REQUIRES(application)
-      EXCLUDES(node().mutex) override {
-    flush(Sync::acquire);
-    begin_interval(Sync::acquire);
-  }
-  Head hand_on(const SyncPoint&, ProcessId manager, Head message, bool is_answered) REQUIRES(application) override {
-    if (is_answered) return ask(manager, message);
-    tell(manager, message);
+  void take_grant(const SyncPoint&, const Head&) REQUIRES(application) override {}
+  Head hand_on(const SyncPoint& point, Head message, bool is_answered) REQUIRES(application) override {
+    if (is_answered) return ask(point.manager, message);
+    tell(point.manager, message);
     return {};
-  }
-  std::span<const protocol::Action> barrier_course() const override {
-    using enum protocol::Action;
-    static constexpr std::array course{protocol::Action::flush, protocol::Action::ask,
-                                       protocol::Action::begin_interval};
-    return course;
   }
   Release arrive(Head arrival, bool, Wait wait) REQUIRES(application) override {
     return {ask(barrier_master, arrival, nullptr, nullptr, wait)};
