@@ -1,6 +1,8 @@
 /// Threads, processes and contexts that the program starts by itself.
+#include <threads.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 
@@ -33,10 +35,27 @@ void leave_preload() {
 
 using namespace sdsm::program;
 
+namespace {
+
+[[noreturn]] void refuse_thread(const char* call) {
+  end_run({"the program calls ", call, ": threads that OpenMP does not know cannot be followed. Use OpenMP alone."});
+}
+
+}  // namespace
+
 SDSM_ENTRY int pthread_create(pthread_t* /*thread*/, const pthread_attr_t* /*attributes*/, void* (*)(void*)/*function*/,
                               void* /*argument*/) noexcept {
-  end_run(
-      {"the program calls pthread_create: threads that OpenMP does not know cannot be followed. Use OpenMP alone."});
+  refuse_thread("pthread_create");
+}
+
+SDSM_ENTRY int thrd_create(thrd_t* /*thread*/, thrd_start_t /*function*/, void* /*argument*/) noexcept {
+  refuse_thread("thrd_create");
+}
+
+SDSM_ENTRY int timer_create(clockid_t clock, sigevent* event, timer_t* timer) noexcept {
+  SDSM_NEXT_FUNCTION NextFunction<int(clockid_t, sigevent*, timer_t*)> real{"timer_create"};
+  if (event != nullptr && event->sigev_notify == SIGEV_THREAD) refuse_thread("timer_create with SIGEV_THREAD");
+  return real(clock, event, timer);
 }
 
 /// The child gets a copy of everything and runs on alone; the parent goes on as before.
@@ -64,6 +83,7 @@ SDSM_ENTRY pid_t _Fork() noexcept {
     end_run({"the program calls " #name ": what it starts has no shared memory. Use " instead "."}); \
   }
 SDSM_STARTING(clone, "posix_spawn")
+SDSM_STARTING(getaddrinfo_a, "getaddrinfo")
 SDSM_STARTING(daemon, "nohup, or setsid(1)")
 SDSM_STARTING(forkpty, "openpty and posix_spawn")
 SDSM_STARTING(aio_read, "pread")

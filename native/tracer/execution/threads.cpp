@@ -268,9 +268,8 @@ void enter() {
   if (!turn.is_taken() && watched.running.load(std::memory_order_relaxed) == nullptr) turn.take();
   if (!turn.is_taken()) {
     end_run(
-        {"a thread that OpenMP did not start (but thrd_create, a timer or a library) allocates memory, or uses OpenMP: "
-         "it "
-         "cannot be followed. Let OpenMP start all threads."});
+        {"a thread that OpenMP did not start, but a library, allocates memory or uses OpenMP: it cannot be followed. "
+         "Let OpenMP start all threads."});
   }
   turn.check();
 }
