@@ -45,11 +45,10 @@ void TeamBarrier::gather(RoundPtr& gathering, std::uint32_t size, Member member)
   proceed(round, 0);
 }
 
-Sync TeamBarrier::sync_on(const Round& round, NodeId node) const {
-  if (!round.is_of_gang) return Sync::barrier;
-  const auto members =
-      std::ranges::count(round.processes, node, [&](ProcessId process) { return cluster_.layout.node_of(process); });
-  return sync_of_gang(static_cast<std::uint32_t>(members), cluster_.layout.threads_per_node);
+GangOnNode TeamBarrier::gang_on(const Round& round, NodeId node) const {
+  return gang_on_node(
+      static_cast<std::uint32_t>(round.processes.size()), [&](std::uint32_t i) { return round.processes[i]; },
+      [&](ProcessId process) { return cluster_.layout.node_of(process) == node; }, cluster_.layout.threads_per_node);
 }
 
 void TeamBarrier::proceed(const RoundPtr& round, std::size_t phase) {
@@ -76,7 +75,7 @@ void TeamBarrier::flush(const RoundPtr& round, std::function<void()> done) {
   for (Member& member : round->members) {
     const ProcessId process = member.thread->id();
     const NodeId node = member.thread->node();
-    const Sync sync = sync_on(*round, node);
+    const Sync sync = round->is_of_gang ? gang_on(*round, node).sync : Sync::barrier;
     // In single-writer mode a gang's barrier is as any lock (LockManager::send_changes()).
     const bool stays = round->is_of_gang && cluster_.rights->is_on();
     std::vector<Twinned> diffs = stays ? std::vector<Twinned>() : cluster_.pages(node).flush(process, sync);
@@ -109,18 +108,17 @@ void TeamBarrier::drop(const RoundPtr& round, std::function<void()> done) {
   cluster_.clock.at(cluster_.clock.now() + most, std::move(done));
 }
 
-/// Lets the first member on each node drop its copies.
 void TeamBarrier::drop_in_gang(const RoundPtr& round, const std::function<void()>& done) {
   round->dropping = 1;
   const auto dropped = [round, done] {
     if (--round->dropping == 0) done();
   };
-  std::optional<NodeId> latest;
   for (Member& member : round->members) {
     const NodeId node = member.thread->node();
-    if (std::exchange(latest, node) == node) continue;
-    has_split_nodes_ |= sync_on(*round, node) != Sync::gang;
-    if (sync_on(*round, node) == Sync::gang && !cluster_.rights->is_on()) {
+    const auto [sync, drops] = gang_on(*round, node);
+    if (member.thread->id() != drops) continue;
+    has_split_nodes_ |= sync != Sync::gang;
+    if (sync == Sync::gang && !cluster_.rights->is_on()) {
       cluster_.pages(node).drop(Sync::gang);
       continue;
     }

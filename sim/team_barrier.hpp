@@ -55,7 +55,7 @@ class TeamBarrier {
   /// Adds a member; the last one begins the barrier.
   void gather(RoundPtr& gathering, std::uint32_t size, Member member);
   /// Returns what the barrier is on a member's node.
-  Sync sync_on(const Round& round, NodeId node) const;
+  GangOnNode gang_on(const Round& round, NodeId node) const;
   /// Does phase number `phase` and those after it.
   void proceed(const RoundPtr& round, std::size_t phase);
   /// Call `done` when all members are done.

@@ -137,6 +137,23 @@ constexpr Sync sync_of_gang(std::uint32_t members_on_node, std::uint32_t process
   return members_on_node == processes_on_node ? Sync::gang : Sync::acquire;
 }
 
+/// A gang's barrier on a node that has some of its members.
+struct GangOnNode {
+  Sync sync{};
+  ProcessId drops{};  ///< the member that drops the node's copies, for all
+};
+/// `process_of(i)`: process of member i of `size`.
+template <typename ProcessOf, typename IsOnNode>
+constexpr GangOnNode gang_on_node(std::uint32_t size, ProcessOf process_of, IsOnNode is_on_node,
+                                  std::uint32_t processes_on_node) {
+  std::uint32_t members = 0;
+  ProcessId first{};
+  for (std::uint32_t i = 0; i < size; ++i) {
+    if (is_on_node(process_of(i)) && members++ == 0) first = process_of(i);
+  }
+  return {sync_of_gang(members, processes_on_node), first};
+}
+
 /// Which copies a barrier drops. SCASH's published times fit only `all`.
 enum class Invalidation : std::uint8_t {
   all,      ///< every copy

@@ -109,17 +109,14 @@ ProcessId process_of(const gomp::Gang& gang, std::uint32_t member) {
 }
 
 Members members_of(const gomp::Gang& gang) {
-  std::uint32_t members_here = 0;
-  ProcessId first_here{};
-  for (std::uint32_t i = 0; i < gang.size; ++i) {
-    const ProcessId member = process_of(gang, i);
-    if (is_on_own_node(member) && members_here++ == 0) first_here = member;
-  }
+  const GangOnNode here = gang_on_node(
+      gang.size, [&](std::uint32_t member) { return process_of(gang, member); }, is_on_own_node,
+      self.layout.threads_per_node);
   return {.master = process_of(gang, 0),
           .key = gang.key,
           .size = gang.size,
-          .sync = sync_of_gang(members_here, self.layout.threads_per_node),
-          .drops_copies = first_here == self.process};
+          .sync = here.sync,
+          .drops_copies = here.drops == self.process};
 }
 
 /// The master called the clock while this process was waiting for work: its idle time is split there.
@@ -373,6 +370,7 @@ void release_lock(LockId lock, engine::Demand demand) {
     note_given(lock);
     return kept_locks.keep(lock);
   }
+  // The next holder then prints after what was printed before.
   flush_output();
   release_by(courses_of_run().release, [&]() REQUIRES(application) {
     const bool was_held = note_given(lock);
@@ -401,13 +399,6 @@ std::uint64_t ask_manager(LockId lock, WireKind kind, std::uint64_t value) {
   return ask(manager_of(lock, processes()),
              {.kind = kind, .generation = generation(), .address = index_of(lock), .value = value})
       .value;
-}
-
-void release_memory() {
-  const SlowCall held;
-  // The next holder then prints after what was printed before.
-  flush_output();
-  the_protocol().flush(Sync::release);
 }
 
 std::uint64_t wake_enlisted(LockId lock, std::uint64_t most) {

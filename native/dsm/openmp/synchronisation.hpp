@@ -46,8 +46,6 @@ void await_flag(std::uint64_t flag, std::uint64_t value) REQUIRES(application);
 std::uint64_t ask_manager(LockId lock, WireKind kind, std::uint64_t value = 0) REQUIRES(application);
 /// Releases memory, and wakes at most so many of the threads that wait for the lock's object. Returns how many.
 std::uint64_t wake_enlisted(LockId lock, std::uint64_t most) REQUIRES(application);
-/// Flushes, without a lock.
-void release_memory() REQUIRES(application);
 /// Forgets what this process knows of pages if its generation is older than `newest`: blocks may be new.
 void note_generation(std::uint32_t newest) REQUIRES(application);
 /// Flushes and drops copies.
