@@ -31,13 +31,13 @@ class BrokenLine(NamedTuple):
 
 LINES = (
     BrokenLine("a barrier keeps copies", "native/dsm/protocol/scash/flushes.cpp", "    shut_copies();\n  }\n  if (rule.rest", "  }\n  if (rule.rest"),
-    BrokenLine("a barrier sends no diffs home", "native/dsm/openmp/synchronisation.cpp", "        the_protocol().flush(members.sync);\n", ""),
-    BrokenLine("a lock that comes keeps copies", "native/dsm/protocol/scash/scash.cpp", "    drop(Sync::acquire);\n  }", "  }"),
-    BrokenLine("a lock goes before its diffs", "native/dsm/openmp/synchronisation.cpp", "  flush_output();\n  the_protocol().flush(Sync::release);", "  flush_output();"),
+    BrokenLine("a barrier sends no diffs home", "models/scash/courses.hpp", "barrier{meet, Step{flush}, meet,", "barrier{meet, meet,"),
+    BrokenLine("a lock that comes keeps copies", "native/dsm/openmp/synchronisation.cpp", "runs_alone ? courses_of_run().acquire_alone : courses_of_run().acquire,", "courses_of_run().acquire_alone,"),
+    BrokenLine("a lock goes before its diffs", "models/scash/courses.hpp", "release{Step{flush}, Step{send", "release{Step{send"),
     BrokenLine("two threads hold a lock", "native/dsm/openmp/lock_requests.cpp", "  if (!lock.numbers.allow(waiter.demand)) return false;\n", ""),
     BrokenLine("a flag of a doacross loop goes before its diffs", "native/dsm/openmp/synchronisation.cpp",
-               "  the_protocol().flush(Sync::release);\n  const ProcessId manager = manager_of_flag", "  const ProcessId manager = manager_of_flag"),
-    BrokenLine("a thread that waits for such a flag keeps copies", "native/dsm/openmp/synchronisation.cpp", "  go_on_with({.flag = flag}, manager, grant);\n", ""),
+               "release_by(courses_of_run().release, [&]() REQUIRES(application) {\n    const Head post", "release_by(courses_of_run().give_back, [&]() REQUIRES(application) {\n    const Head post"),
+    BrokenLine("a thread that waits for a flag or a lock keeps copies", "models/scash/courses.hpp", "MessageKind::lock_grant},\n                                    Step{begin_interval}};", "MessageKind::lock_grant}};"),
     BrokenLine("a page that is written when it comes has an old twin", "native/dsm/protocol/scash/page_faults.cpp",
                "    if (rule.makes_twin) make_twin(place);\n    for (std", "    for (std"),
     BrokenLine("a copy that is written later has an old twin", "native/dsm/protocol/scash/page_faults.cpp", "  if (rule.makes_twin) make_twin(place);\n  if (sends)", "  if (sends)"),
