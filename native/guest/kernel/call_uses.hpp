@@ -66,7 +66,7 @@ enum class UseKind : std::uint8_t {
   opens_own_stream,  ///< no other process will have it
 
   answers_error,   ///< an error's number, instead of -1 and errno
-  rare,            ///< nothing is touched: the run ends if the call fails for an address in shared memory
+  rare,            ///< nothing is touched: the run ends if the call fails for shared memory that is protected
   refused,         ///< the run ends if the argument points to shared memory
   refused_always,  ///< the run ends
 };

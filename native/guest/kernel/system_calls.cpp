@@ -28,6 +28,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 
 #include "native/guest/kernel/call_uses.hpp"
 #include "native/guest/kernel/clocks.hpp"
@@ -201,18 +202,11 @@ long call_library(LibraryFunction& real, const CallRow& row, const SystemCall& c
     return in_spite_of_signals(inside, {-1, EAGAIN}, [&](const OpenedCall& left) {
       errno = 0;  // a success leaves it as it is, which might be EFAULT
       const long* const w = left.arguments;
-      const auto call_function = [&] {
-        const long value = function(w[0], w[1], w[2], w[3], w[4], w[5]);
-        error = errno;
-        return value;
-      };
-      long value = 0;
-      if (inside.opens_new_stream()) {
-        const open_files::NextRoom room(open_files::room_for_stream());
-        value = call_function();
-      } else {
-        value = call_function();
-      }
+      std::optional<open_files::NextRoom> room;
+      if (inside.opens_new_stream()) room.emplace(open_files::room_for_stream());
+      long value = function(w[0], w[1], w[2], w[3], w[4], w[5]);
+      error = errno;
+      room.reset();
       // A call at the end of a region's body, whose answer nobody uses, seems to come from the run-time.
       if (!is_run_time(caller) || inside.opening.kind > UseKind::opens_pair) value = note_opened(inside, value);
       if (inside.opening.kind >= UseKind::opens_stream) keep_buffer_private(reinterpret_cast<FILE*>(value));
@@ -329,22 +323,7 @@ long serve(long number, const SystemCall& call, std::uintptr_t caller) {
     }
     default: break;
   }
-  long answered = 0;
-  switch (number) {
-    case SYS_clock_gettime:
-      if (answer_clock_gettime(number_at(0), static_cast<timespec*>(call.at(1)))) return 0;
-      break;
-    case SYS_gettimeofday:
-      if (answer_gettimeofday(static_cast<timeval*>(call.at(0)), call.at(1))) return 0;
-      break;
-    case SYS_time:
-      if (answer_time(static_cast<std::time_t*>(call.at(0)), answered)) return answered;
-      break;
-    case SYS_times:
-      if (answer_times(static_cast<tms*>(call.at(0)), answered)) return answered;
-      break;
-    default: break;
-  }
+  if (const auto answered = answer_clock_call(number, call)) return *answered;
   const bool is_known = static_cast<unsigned long>(number) < table::row_of_number.size();
   const CallRow& row = is_known ? *table::row_of_number[static_cast<std::size_t>(number)] : table::not_in_table;
   const auto call_it = [&](const OpenedCall& inside) {
