@@ -1,12 +1,11 @@
 #include "native/guest/kernel/clocks.hpp"
 
 #include <sys/auxv.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <optional>
 
-#include "native/guest/kernel/system_calls.hpp"
 #include "native/guest/runtime/engine.hpp"
 #include "native/guest/runtime/entry.hpp"
 #include "native/guest/runtime/next_function.hpp"
@@ -160,17 +159,19 @@ timespec real_limit(clockid_t clock, const timespec& limit) {
   return {seconds, static_cast<long>(ns - whole * whole_second_ns)};
 }
 
-bool answer_clock_gettime(clockid_t clock, timespec* time) {
-  return answer(ClockSource::clock_gettime, clock, time);
-}
-bool answer_gettimeofday(timeval* time, void* zone) {
-  return answer(ClockSource::gettimeofday, time, zone);
-}
-bool answer_time(std::time_t* place, long& seconds) {
-  return answer(ClockSource::time, place, seconds);
-}
-bool answer_times(tms* place, long& ticks) {
-  return answer(ClockSource::times, place, ticks);
+std::optional<long> answer_clock_call(long number, const SystemCall& call) {
+  long answered = 0;
+  const auto if_answered = [&](bool is_answered) { return is_answered ? std::optional{answered} : std::nullopt; };
+  switch (number) {
+    case SYS_clock_gettime:
+      return if_answered(answer(ClockSource::clock_gettime, static_cast<clockid_t>(call.arguments[0]),
+                                static_cast<timespec*>(call.at(1))));
+    case SYS_gettimeofday:
+      return if_answered(answer(ClockSource::gettimeofday, static_cast<timeval*>(call.at(0)), call.at(1)));
+    case SYS_time: return if_answered(answer(ClockSource::time, static_cast<std::time_t*>(call.at(0)), answered));
+    case SYS_times: return if_answered(answer(ClockSource::times, static_cast<tms*>(call.at(0)), answered));
+    default: return std::nullopt;
+  }
 }
 void answer_getrusage(int who, rusage* usage) {
   answer(ClockSource::getrusage, who, usage);

@@ -6,6 +6,9 @@
 #include <sys/times.h>
 
 #include <ctime>
+#include <optional>
+
+#include "native/guest/kernel/system_calls.hpp"
 
 namespace sdsm::program {
 
@@ -15,11 +18,8 @@ bool show_clock(clockid_t clock, timespec& now);
 /// The real clock's time when the program's clock shows `limit`.
 timespec real_limit(clockid_t clock, const timespec& limit);
 
-/// Serve system calls that the program makes by syscall(). Return whether the engine has answered.
-bool answer_clock_gettime(clockid_t clock, timespec* time);
-bool answer_gettimeofday(timeval* time, void* zone);
-bool answer_time(std::time_t* place, long& seconds);
-bool answer_times(tms* place, long& ticks);
+/// Serves a call that the program makes by syscall(). Nothing if the engine does not answer it.
+std::optional<long> answer_clock_call(long number, const SystemCall& call);
 /// To be called after the real call, which has answered the rest.
 void answer_getrusage(int who, rusage* usage);
 

@@ -41,10 +41,9 @@ std::byte* PrivateCopies::room(std::size_t bytes) {
   return reinterpret_cast<std::byte*>(memory);
 }
 
-void PrivateCopies::add(void* original, const void* copy, std::size_t bytes, Extent extent, std::size_t head,
-                        const void* written) {
-  copies_[copy_count_++] = {
-      static_cast<std::byte*>(original), static_cast<const std::byte*>(copy), bytes, head, written, extent};
+void PrivateCopies::add(void* original, const void* copy, std::size_t bytes, Extent extent, const void* written) {
+  copies_[copy_count_++] = {static_cast<std::byte*>(original), static_cast<const std::byte*>(copy), bytes, written,
+                            extent};
 }
 
 void* PrivateCopies::structure(void* original, std::size_t bytes) {
@@ -55,10 +54,10 @@ void* PrivateCopies::structure(void* original, std::size_t bytes) {
   return own;
 }
 
-void* PrivateCopies::data(void* original, std::size_t bytes, std::size_t head) {
+void* PrivateCopies::data(void* original, std::size_t bytes) {
   if (!is_shared_memory(original)) return original;
-  std::byte* const own = room(head + bytes);
-  add(original, own, bytes, Extent::as_answered, head);
+  std::byte* const own = room(bytes);
+  add(original, own, bytes, Extent::as_answered);
   return own;
 }
 
@@ -66,7 +65,7 @@ void* PrivateCopies::sized(void* original, const void* written) {
   if (!is_shared_memory(original)) return original;
   const std::size_t bytes = size_at(written);
   std::byte* const own = room(bytes);
-  add(original, own, bytes, Extent::whole, 0, written);
+  add(original, own, bytes, Extent::whole, written);
   return own;
 }
 
@@ -111,7 +110,7 @@ void PrivateCopies::give_back(long answer) {
   const auto answered = static_cast<std::size_t>(std::max(static_cast<int>(answer), 0));
   for (std::size_t i = 0; i < copy_count_; ++i) {
     const Copy& one = copies_[i];
-    std::size_t bytes = one.extent == Extent::as_answered ? one.head + std::min(answered, one.bytes) : one.bytes;
+    std::size_t bytes = one.extent == Extent::as_answered ? std::min(answered, one.bytes) : one.bytes;
     if (one.written != nullptr) bytes = std::min(bytes, size_at(one.written));
     std::memcpy(one.original, one.copy, bytes);
   }

@@ -20,8 +20,8 @@ class PrivateCopies {
 
   /// A structure, which the kernel may read, too.
   void* structure(void* original, std::size_t bytes);
-  /// `head` bytes, and then as many as the call's answer says.
-  void* data(void* original, std::size_t bytes, std::size_t head);
+  /// As many bytes as the call's answer says.
+  void* data(void* original, std::size_t bytes);
   /// As many bytes as the socklen_t at `written` says after the call, and at most as many as it says now.
   void* sized(void* original, const void* written);
   /// The parts, in turn, of as many bytes as the call's answer says.
@@ -39,7 +39,6 @@ class PrivateCopies {
     std::byte* original;
     const std::byte* copy;
     std::size_t bytes;
-    std::size_t head;     ///< of data
     const void* written;  ///< null: another measure
     Extent extent;
   };
@@ -49,8 +48,7 @@ class PrivateCopies {
   };
 
   std::byte* room(std::size_t bytes);
-  void add(void* original, const void* copy, std::size_t bytes, Extent extent, std::size_t head = 0,
-           const void* written = nullptr);
+  void add(void* original, const void* copy, std::size_t bytes, Extent extent, const void* written = nullptr);
 
   static constexpr std::size_t most = 8;  // of either, in a call of six arguments
   Copy copies_[most];

@@ -76,35 +76,6 @@ SDSM_ENTRY pid_t _Fork() noexcept {
   return fork();
 }
 
-/// Each starts a thread or a process inside of the C library.
-#define SDSM_STARTING(name, instead)                                                                 \
-  extern "C" [[noreturn]] __attribute__((visibility("default"))) void sdsm_##name() asm(#name);      \
-  void sdsm_##name() {                                                                               \
-    end_run({"the program calls " #name ": what it starts has no shared memory. Use " instead "."}); \
-  }
-SDSM_STARTING(clone, "posix_spawn")
-SDSM_STARTING(getaddrinfo_a, "getaddrinfo")
-SDSM_STARTING(daemon, "nohup, or setsid(1)")
-SDSM_STARTING(forkpty, "openpty and posix_spawn")
-SDSM_STARTING(aio_read, "pread")
-SDSM_STARTING(aio_read64, "pread")
-SDSM_STARTING(aio_write, "pwrite")
-SDSM_STARTING(aio_write64, "pwrite")
-SDSM_STARTING(aio_fsync, "fsync")
-SDSM_STARTING(aio_fsync64, "fsync")
-SDSM_STARTING(lio_listio, "preadv and pwritev")
-SDSM_STARTING(lio_listio64, "preadv and pwritev")
-
-/// Each goes on upon another stack, unseen.
-#define SDSM_CONTEXT(name)                                                                               \
-  extern "C" [[noreturn]] __attribute__((visibility("default"))) void sdsm_##name() asm(#name);          \
-  void sdsm_##name() {                                                                                   \
-    end_run({"the program calls " #name ": stacks of its own cannot be followed. Use OpenMP's tasks."}); \
-  }
-SDSM_CONTEXT(makecontext)
-SDSM_CONTEXT(setcontext)
-SDSM_CONTEXT(swapcontext)
-
 /// As fork(): a child that shares memory would run on protected pages.
 SDSM_ENTRY pid_t vfork() noexcept {
   return fork();

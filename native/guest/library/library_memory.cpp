@@ -150,69 +150,48 @@ std::uintptr_t allocates_for(std::uintptr_t caller) {
 SDSM_ENTRY_BEFORE(wchar_t*, wcsdup, (const wchar_t* text) noexcept, (text),
                   const AllocatesForProgram marked(SDSM_CALLER))
 
-// Texts that the program wants by `%m` in a format. Headers give some of the names to others.
-#define SDSM_SCANNING(name, list_name, Char)                                                                    \
-  SDSM_ENTRY int own_##list_name(const Char* text, const Char* format, std::va_list arguments) asm(#list_name); \
-  int own_##list_name(const Char* text, const Char* format, std::va_list arguments) {                           \
-    SDSM_NEXT_FUNCTION NextFunction<int(const Char*, const Char*, std::va_list)> real{#list_name};              \
-    const AllocatesForProgram marked(SDSM_CALLER);                                                              \
-    return real(text, format, arguments);                                                                       \
-  }                                                                                                             \
-  SDSM_ENTRY int own_##name(const Char* text, const Char* format, ...) asm(#name);                              \
-  int own_##name(const Char* text, const Char* format, ...) {                                                   \
-    SDSM_NEXT_FUNCTION NextFunction<int(const Char*, const Char*, std::va_list)> real{#list_name};              \
-    const AllocatesForProgram marked(SDSM_CALLER);                                                              \
-    std::va_list arguments;                                                                                     \
-    va_start(arguments, format);                                                                                \
-    const int answer = real(text, format, arguments);                                                           \
-    va_end(arguments);                                                                                          \
-    return answer;                                                                                              \
-  }
-SDSM_SCANNING(sscanf, vsscanf, char)
-SDSM_SCANNING(__isoc99_sscanf, __isoc99_vsscanf, char)
-SDSM_SCANNING(__isoc23_sscanf, __isoc23_vsscanf, char)
-SDSM_SCANNING(swscanf, vswscanf, wchar_t)
-SDSM_SCANNING(__isoc99_swscanf, __isoc99_vswscanf, wchar_t)
-SDSM_SCANNING(__isoc23_swscanf, __isoc23_vswscanf, wchar_t)
-
 namespace {
+template <typename Char>
+int scan(int (*real)(const Char*, const Char*, std::va_list), const Char* text, const Char* format, std::va_list list,
+         std::uintptr_t caller) {
+  const AllocatesForProgram marked(caller);
+  return real(text, format, list);
+}
 /// The stream's buffer is the C library's: peeking at the input makes it before texts are allocated.
-int scan_stream(int (*real)(FILE*, const char*, std::va_list), FILE* stream, const char* format, std::va_list arguments,
-                std::uintptr_t caller) {
-  if (std::strchr(format, 'm') == nullptr) return real(stream, format, arguments);
+int scan(int (*real)(FILE*, const char*, std::va_list), FILE* stream, const char* format, std::va_list list,
+         std::uintptr_t caller) {
+  if (std::strchr(format, 'm') == nullptr) return real(stream, format, list);
   std::ungetc(std::getc(stream), stream);
   const AllocatesForProgram marked(caller);
-  return real(stream, format, arguments);
+  return real(stream, format, list);
 }
 }  // namespace
 
-#define SDSM_SCANNING_STREAM(name, standard_name, list_name)                                                \
-  SDSM_ENTRY int own_##list_name(FILE* stream, const char* format, std::va_list arguments) asm(#list_name); \
-  int own_##list_name(FILE* stream, const char* format, std::va_list arguments) {                           \
-    SDSM_NEXT_FUNCTION NextFunction<int(FILE*, const char*, std::va_list)> real{#list_name};                \
-    return scan_stream(real.for_caller(SDSM_CALLER), stream, format, arguments, SDSM_CALLER);               \
-  }                                                                                                         \
-  SDSM_ENTRY int own_##name(FILE* stream, const char* format, ...) asm(#name);                              \
-  int own_##name(FILE* stream, const char* format, ...) {                                                   \
-    SDSM_NEXT_FUNCTION NextFunction<int(FILE*, const char*, std::va_list)> real{#list_name};                \
-    std::va_list arguments;                                                                                 \
-    va_start(arguments, format);                                                                            \
-    const int answer = scan_stream(real.for_caller(SDSM_CALLER), stream, format, arguments, SDSM_CALLER);   \
-    va_end(arguments);                                                                                      \
-    return answer;                                                                                          \
-  }                                                                                                         \
-  SDSM_ENTRY int own_##standard_name(const char* format, ...) asm(#standard_name);                          \
-  int own_##standard_name(const char* format, ...) {                                                        \
-    SDSM_NEXT_FUNCTION NextFunction<int(FILE*, const char*, std::va_list)> real{#list_name};                \
-    std::va_list arguments;                                                                                 \
-    va_start(arguments, format);                                                                            \
-    const int answer = scan_stream(real.for_caller(SDSM_CALLER), stdin, format, arguments, SDSM_CALLER);    \
-    va_end(arguments);                                                                                      \
-    return answer;                                                                                          \
-  }
-SDSM_SCANNING_STREAM(fscanf, scanf, vfscanf)
-SDSM_SCANNING_STREAM(__isoc99_fscanf, __isoc99_scanf, __isoc99_vfscanf)
-SDSM_SCANNING_STREAM(__isoc23_fscanf, __isoc23_scanf, __isoc23_vfscanf)
+// Texts that the program wants by `%m` in a format. Headers give some of the names to others.
+#define SDSM_SCAN(list_name, input) scan(real_##list_name.for_caller(SDSM_CALLER), input, format, list, SDSM_CALLER)
+#define SDSM_SCANNING(name, list_name, Input, Char)                                                    \
+  SDSM_NEXT_FUNCTION NextFunction<int(Input, const Char*, std::va_list)> real_##list_name{#list_name}; \
+  SDSM_ENTRY int own_##list_name(Input input, const Char* format, std::va_list list) asm(#list_name);  \
+  SDSM_ENTRY_AS(int, own_##list_name, (Input input, const Char* format, std::va_list list),            \
+                SDSM_SCAN(list_name, input))                                                           \
+  SDSM_ENTRY int own_##name(Input input, const Char* format, ...) asm(#name);                          \
+  SDSM_VARIADIC_ENTRY(own_##name, (Input input, const Char* format, ...), format, SDSM_SCAN(list_name, input))
+SDSM_SCANNING(sscanf, vsscanf, const char*, char)
+SDSM_SCANNING(__isoc99_sscanf, __isoc99_vsscanf, const char*, char)
+SDSM_SCANNING(__isoc23_sscanf, __isoc23_vsscanf, const char*, char)
+SDSM_SCANNING(swscanf, vswscanf, const wchar_t*, wchar_t)
+SDSM_SCANNING(__isoc99_swscanf, __isoc99_vswscanf, const wchar_t*, wchar_t)
+SDSM_SCANNING(__isoc23_swscanf, __isoc23_vswscanf, const wchar_t*, wchar_t)
+SDSM_SCANNING(fscanf, vfscanf, FILE*, char)
+SDSM_SCANNING(__isoc99_fscanf, __isoc99_vfscanf, FILE*, char)
+SDSM_SCANNING(__isoc23_fscanf, __isoc23_vfscanf, FILE*, char)
+
+#define SDSM_SCANNING_INPUT(name, list_name)                     \
+  SDSM_ENTRY int own_##name(const char* format, ...) asm(#name); \
+  SDSM_VARIADIC_ENTRY(own_##name, (const char* format, ...), format, SDSM_SCAN(list_name, stdin))
+SDSM_SCANNING_INPUT(scanf, vfscanf)
+SDSM_SCANNING_INPUT(__isoc99_scanf, __isoc99_vfscanf)
+SDSM_SCANNING_INPUT(__isoc23_scanf, __isoc23_vfscanf)
 
 // Texts in memory that the C library may not share while it makes them.
 namespace {

@@ -211,12 +211,9 @@ int print_to_file(int file, int flag, const char* format, std::va_list arguments
   return print(flag, format, arguments, [&](const char* text, std::size_t bytes) {
     std::size_t done = 0;
     do {
-      const long answer =
-          serve(SYS_write, {{file, reinterpret_cast<long>(text + done), static_cast<long>(bytes - done)}}, caller);
-      if (answer < 0) {
-        errno = static_cast<int>(-answer);
-        return false;
-      }
+      const long answer = as_library(
+          serve(SYS_write, {{file, reinterpret_cast<long>(text + done), static_cast<long>(bytes - done)}}, caller));
+      if (answer < 0) return false;
       done += static_cast<std::size_t>(answer);
     } while (done < bytes);
     return true;

@@ -10,5 +10,7 @@ struct KernelArguments {
 
 /// Makes the call. Answers as the kernel does, with -EFAULT, say.
 long call_kernel(long number, const KernelArguments& call);
+/// The answer as a function of the C library would return it, with errno.
+long as_library(long answer);
 
 }  // namespace sdsm::program

@@ -186,8 +186,5 @@ SDSM_ENTRY long syscall(long number, ...) noexcept {
   } else {
     answer = program::serve(number, call, SDSM_CALLER);
   }
-  constexpr long largest_error = 4095;
-  if (answer >= 0 || answer < -largest_error) return answer;
-  errno = static_cast<int>(-answer);
-  return -1;
+  return program::as_library(answer);
 }

@@ -14,13 +14,11 @@
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/msg.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/sem.h>
 #include <sys/sendfile.h>
-#include <sys/shm.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -31,11 +29,9 @@
 #include <sys/time.h>
 #include <sys/timerfd.h>
 #include <sys/times.h>
-#include <sys/timex.h>
 #include <sys/uio.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
-#include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -98,9 +94,6 @@ static void files(void) {
   EXPECT(getcwd(fresh(), page) == NULL ? -1 : 0);
   EXPECT(readlink("/proc/self/exe", fresh(), 1000));
   EXPECT(readlinkat(AT_FDCWD, fresh_text("/proc/self/exe"), fresh(), 1000));
-  NO_FAULT(getxattr("/etc", fresh_text("user.x"), fresh(), 100));
-  NO_FAULT(fgetxattr(passwd, "user.x", fresh(), 100));
-  EXPECT(listxattr("/etc", fresh(), 1000));
   NO_FAULT(mknod(fresh_text("/etc/passwd"), 0, 0));
   NO_FAULT(symlink(fresh_text("/nowhere"), fresh_text("/etc/passwd")));
   NO_FAULT(rename(fresh_text("/nowhere/a"), fresh_text("/nowhere/b")));
@@ -112,13 +105,10 @@ static void files(void) {
   /* More than there is, negative, or nothing at all. */
   EXPECT(readlink("/proc/self/exe", fresh(), 0x7fffffff));
   EXPECT(read(passwd, fresh(), 0x7fffffff));
-  volatile int negative = -1;
-  NO_FAULT(getgroups(negative, fresh()));
   EXPECT(fcntl(passwd, F_GETFL));
   NO_FAULT(syscall(SYS_set_mempolicy, 0, NULL, 0));
   EXPECT(syscall(SYS_munmap, mmap(NULL, page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), page));
   EXPECT(memfd_create(fresh_text("x"), 0));
-  EXPECT(mincore(memory, page, fresh()));
   EXPECT(fclose(fopen(fresh_text("/etc/passwd"), "r")));
   EXPECT(syscall(SYS_pread64, passwd, fresh(), 10, 0));
   EXPECT(syscall(SYS_getdents64, open("/", O_RDONLY), fresh(), 1000));
@@ -175,7 +165,6 @@ static void clocks(void) {
   const int timer = timerfd_create(CLOCK_MONOTONIC, 0);
   EXPECT(timerfd_settime(timer, 0, fresh(), fresh()));
   EXPECT(timerfd_gettime(timer, fresh()));
-  EXPECT(adjtimex(fresh()));
   EXPECT(times(fresh()));
   EXPECT(syscall(SYS_clock_gettime, CLOCK_REALTIME, fresh()));
 }
@@ -191,9 +180,6 @@ static void process(void) {
   EXPECT(getrlimit(RLIMIT_NOFILE, limit));
   EXPECT(setrlimit(RLIMIT_NOFILE, limit));
   EXPECT(prlimit(0, RLIMIT_NOFILE, NULL, fresh()));
-  EXPECT(getgroups(100, fresh()));
-  EXPECT(getresuid(fresh(), fresh(), fresh()));
-  EXPECT(sched_getparam(0, fresh()));
   EXPECT(sched_rr_get_interval(0, fresh()));
   EXPECT(sched_getaffinity(0, 128, fresh()));
   EXPECT(getcpu(fresh(), fresh()));
@@ -205,11 +191,6 @@ static void process(void) {
   EXPECT(sigaction(SIGUSR1, NULL, fresh()));
   EXPECT(signalfd(-1, fresh(), 0));
   NO_FAULT(waitid(P_ALL, 0, fresh(), WEXITED | WNOHANG));
-  char** environment = fresh();
-  NO_FAULT(execv(fresh_text("/nowhere/a"), (char*[]){fresh_text("a"), NULL}));
-  NO_FAULT(execl(fresh_text("/nowhere/a"), fresh_text("a"), fresh_text("b"), (char*)NULL));
-  NO_FAULT(execlp(fresh_text("/nowhere/a"), fresh_text("a"), (char*)NULL));
-  NO_FAULT(execle(fresh_text("/nowhere/a"), fresh_text("a"), (char*)NULL, environment));
   NO_FAULT(wait4(-1, fresh(), WNOHANG, fresh()));
   EXPECT(syscall(SYS_getrandom, fresh(), 10, 0));
   EXPECT(syscall(SYS_uname, fresh()));
@@ -220,17 +201,6 @@ static void between_processes(void) {
   const int semaphores = semget(IPC_PRIVATE, 1, 0600);
   if (semaphores >= 0) EXPECT(semop(semaphores, fresh(), 1));
   semctl(semaphores, 0, IPC_RMID);
-  const int queue = msgget(IPC_PRIVATE, 0600);
-  long* message = fresh();
-#pragma omp parallel num_threads(2)
-  if (omp_get_thread_num() == 1) *message = 1;
-  if (queue >= 0) EXPECT(msgsnd(queue, message, 8, 0));
-  if (queue >= 0) EXPECT(msgrcv(queue, fresh(), 8, 0, 0));
-  if (queue >= 0) EXPECT(msgctl(queue, IPC_STAT, fresh()));
-  msgctl(queue, IPC_RMID, NULL);
-  const int segment = shmget(IPC_PRIVATE, page, 0600);
-  if (segment >= 0) EXPECT(shmctl(segment, IPC_STAT, fresh()));
-  shmctl(segment, IPC_RMID, NULL);
 }
 
 int main(int argc, char** argv) {
