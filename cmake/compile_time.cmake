@@ -21,6 +21,16 @@ function(sdsm_precompile target)
                             <unordered_map> <vector> ${ARGN})
 endfunction()
 
+# sdsm_for_programs(VARIABLE PATTERN): these of the sources in a list are called by programs alone. A build of nothing but unit
+# tests leaves them out; a test that comes to call one fails to link, and takes it out of the pattern.
+option(SDSM_UNIT_TESTS_ONLY "Leave out what no unit test calls: only the target sdsm_unit_tests can be built" OFF)
+function(sdsm_for_programs variable pattern)
+  if(SDSM_UNIT_TESTS_ONLY)
+    list(FILTER ${variable} EXCLUDE REGEX "/(${pattern})[.]cpp$")
+    set(${variable} ${${variable}} PARENT_SCOPE)
+  endif()
+endfunction()
+
 # sdsm_compile_fast(LEVEL SOURCE...): files of templates that run once, such as those that read command lines or write a
 # result's JSON, are optimised less. They cannot use headers that were precompiled with more.
 function(sdsm_compile_fast level)

@@ -5,15 +5,19 @@ if(NOT Catch2_FOUND)
 endif()
 include(Catch)
 
-add_library(sdsm_catch_main STATIC ${CMAKE_SOURCE_DIR}/tests/catch_main.cpp)
-# Catch2 2 itself, which takes a fifth of the time to compile that it takes at -O3.
-target_compile_options(sdsm_catch_main PRIVATE -O0 -g0)
-if(Catch2_VERSION VERSION_GREATER_EQUAL 3)
-  target_link_libraries(sdsm_catch_main PUBLIC Catch2::Catch2WithMain)
+set(SDSM_CATCH_MAIN "" CACHE FILEPATH "libsdsm_catch_main.a of another build folder; it is the same in all")
+if(SDSM_CATCH_MAIN)
+  add_library(sdsm_catch_main STATIC IMPORTED GLOBAL)
+  set_target_properties(sdsm_catch_main PROPERTIES IMPORTED_LOCATION ${SDSM_CATCH_MAIN})
 else()
-  target_link_libraries(sdsm_catch_main PUBLIC Catch2::Catch2)
+  add_library(sdsm_catch_main STATIC ${CMAKE_SOURCE_DIR}/tests/catch_main.cpp)
+  # Catch2 2 itself, which takes a fifth of the time to compile that it takes at -O3.
+  target_compile_options(sdsm_catch_main PRIVATE -O0 -g0)
+  target_include_directories(sdsm_catch_main PRIVATE ${CMAKE_SOURCE_DIR})
+  target_link_libraries(sdsm_catch_main PRIVATE Catch2::Catch2)
 endif()
-target_include_directories(sdsm_catch_main PUBLIC ${CMAKE_SOURCE_DIR})
+target_link_libraries(sdsm_catch_main INTERFACE $<IF:$<VERSION_GREATER_EQUAL:${Catch2_VERSION},3>,Catch2::Catch2WithMain,Catch2::Catch2>)
+target_include_directories(sdsm_catch_main INTERFACE ${CMAKE_SOURCE_DIR})
 
 # What all of the tests' own code is compiled with. It is built once and runs for seconds: -O1 builds a third faster.
 add_library(sdsm_test_code INTERFACE)

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "tests/campaign.hpp"
 #include "tests/catch.hpp"
 
 using namespace sdsm;
@@ -121,7 +122,7 @@ TEST_CASE("arbitrary text is read or refused, nothing else") {
   std::mt19937 random(1);
   const std::string letters = "0123456789.eE+-x usnmpBKMGib/h\0\xff";
   int read = 0;
-  for (int i = 0; i < 200'000; ++i) {
+  for (std::uint64_t i = test::rounds(20'000); i > 0; --i) {
     std::string text(random() % 8, ' ');
     for (char& c : text) c = letters[random() % letters.size()];
     for (const auto& reader : {+[](const std::string& t) { return parse_time(t).count(); },
@@ -135,7 +136,7 @@ TEST_CASE("arbitrary text is read or refused, nothing else") {
       }
     }
   }
-  CHECK(read > 100);  // the letters are such that some texts are quantities
+  CHECK(read > 20);  // the letters are such that some texts are quantities
 }
 
 TEST_CASE("4096 bytes take 327.68 us at 100 Mbit/s") {

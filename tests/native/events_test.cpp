@@ -117,7 +117,7 @@ TEST_CASE("a flag's wait without flush is an event for its setter") {
 
 TEST_CASE("a terminal shows each pass's progress") {
   const TemporaryFolder folder;
-  std::vector<std::string> command = tracing(2, folder / "t.trace", {program("flag_pipeline"), "20000"});
+  std::vector<std::string> command = tracing(2, folder / "t.trace", {program("flag_pipeline"), "10000"});
   std::erase(command, "--quiet");
   const CommandResult result = run_with("exec script -qefc \"$*\" /dev/null", command);
   INFO(result.output);

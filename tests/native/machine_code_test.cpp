@@ -15,6 +15,7 @@
 
 #include "native/guest/code/memory_access.hpp"
 #include "native/guest/runtime/functions.hpp"
+#include "tests/campaign.hpp"
 #include "tests/catch.hpp"
 
 using namespace sdsm::program;
@@ -355,7 +356,7 @@ TEST_CASE("locked instructions on random registers and memory do what the proces
   std::uint8_t* const memory = code + memory_bytes;
   std::mt19937_64 random(20261122);
   std::array<unsigned, 17> seen{};
-  for (unsigned drawn = 0; drawn < 200'000;) {
+  for (std::uint64_t drawn = 0; drawn < sdsm::test::rounds(20'000);) {
     Sample sample(random, code, memory);
     if (!sample.draw()) continue;
     ++drawn;
@@ -390,6 +391,6 @@ TEST_CASE("locked instructions on random registers and memory do what the proces
     }
     REQUIRE((static_cast<std::uint64_t>(registers[REG_EFL]) & status_flags) == (sample.machine.flags & status_flags));
   }
-  for (const unsigned count : seen) CHECK(count > 1000);
+  for (const unsigned count : seen) CHECK(count > 100);
   munmap(code, 2 * memory_bytes);
 }

@@ -6,6 +6,7 @@
 
 #include "commands/errors.hpp"
 #include "native/launch/elf_file.hpp"
+#include "tests/campaign.hpp"
 #include "tests/catch.hpp"
 #include "tests/scratch.hpp"
 
@@ -56,7 +57,7 @@ TEST_CASE("a program file with damaged headers crashes nothing") {
   const std::string own = own_program();  // with its symbols; large, if the sanitizers are on
   const std::string small = sdsm::test::read_text("/bin/true");
   unsigned random = 12345;
-  for (int round = 0; round < 200; ++round) {
+  for (std::uint64_t round = 0; round < test::rounds(200); ++round) {
     std::string damaged = round % 10 == 0 ? own : small;
     for (int i = 0; i < 20; ++i) {
       random = random * 1103515245U + 12345U;

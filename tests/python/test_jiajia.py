@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -49,6 +50,7 @@ def test_the_hosts_columns_are_read_under_jiajias_names():
         ("Getp Reqs          =", "Getp Requests =", "Requests", "is not 'Getp Reqs' with 3 numbers"),
         ("1713      1713", "-713 -713", "-713", "is not 'Getp Reqs' with 3 numbers"),
         ("=     6.51     3.00", "= 6.51 nan", "nan", "is not 'Barrier time' with 2 numbers"),
+        ("=    10.87     0.00", "= -10.87 0.00", "-10.87", "Decode diff time is -10.87 ms, where a time is at least 0"),
         ("SEGV time (local)  =    11.13     0.00", "SEGV time (local) = 11.13 0.50", "11.13 0.50", "host 1 spends 0.50 ms, but SEGVs (local) is 0"),
         ("=  2223.44   469.60", "= 2223.44 470.60", "470.60", "470.60 ms are not the sum of host 1's"),
         ("hosts -->        0        1", "hosts --> 0 2", "0 2", "does not number the hosts"),
@@ -207,9 +209,16 @@ def test_a_platform_of_the_real_reports_is_one_that_sdsm_takes(tmp_path):
     assert "nothing found" in checked.stdout
 
 
-def test_without_diffs_there_is_no_platform():
+def test_without_diffs_or_with_costs_below_the_printed_digits_there_is_no_platform():
     with pytest.raises(BadInput, match="no diffs"):
         jiajia.properties(jiajia.fit([report(SEGVs_local=("200", "0"), SEGV_time_local=("2.00", "0.00"))]))
+    nothing = replace(acted(), make_diff=jiajia.Cost(0.0, 3, 0.0, 0.0))
+    with pytest.raises(BadInput, match=r"3 diffs take 0\.00 ms, which is less than is printed\. Give reports of longer programs"):
+        jiajia.properties(nothing)
+
+
+def test_a_sum_may_be_below_0_as_jiajia_takes_an_estimate_off():
+    assert values(reading_of(TSP.replace("=  1225.53  3446.74", "= -12.50  3446.74")), "SEGV time") == [-12.5, 3446.74]
 
 
 def test_reports_of_clusters_of_different_sizes_are_refused():

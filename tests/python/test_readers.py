@@ -290,6 +290,7 @@ OSU = "# OSU MPI Latency Test v5.6.2\n# Size          Latency (us)\n0   3.50\n8 
         (OSU.replace("Latency (us)", "Overlap(%)"), 2, "'Overlap(%)' is not known"),
         (OSU.replace("3.54", "3.54 1"), 4, "3 numbers for 2 columns"),
         (OSU.replace("3.54", "-3.54"), 4, "Latency is -3.54"),
+        (OSU.replace("3.54", "0.00"), 4, "latency, one way is 0 us, where a time is above 0. Correct or leave out the file"),
         (OSU.replace("8 ", "0 "), 4, "0 bytes do not follow 0"),
         (OSU.partition("0   ")[0], 1, "without results"),
         (OSU + "mpirun: killed\n16 3.60\n", 5, "'mpirun: killed' stands within a table"),
@@ -305,6 +306,20 @@ def test_a_line_that_contradicts_its_format_is_reported(text, line, words):
     refused = refusal(text)
     assert refused.line == line, refused
     assert words in str(refused)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "rates", "left_out"),
+    [
+        ("# OSU MPI Bandwidth Test v5.6.2\n# Size Bandwidth (MB/s)\n1 0.00\n2 0.00\n4096 9.50\n", 3, [9.5], "bandwidth is 0 MB/s (and 1 later ones)"),
+        ("Streaming in one direction\n" + NETPIPE_PRINTED.splitlines()[4].split("-->")[0] + "--> 0.00 Mbps in 30000.00 usec\n", 2, [], "bandwidth is 0 "),
+    ],
+)
+def test_a_rate_too_slow_for_its_digits_is_left_out_and_said(text, line, rates, left_out):
+    reading = reading_of(text)
+    assert [m.values[0] for m in reading.measurements] == rates
+    (said,) = (warning for warning in reading.warnings if "left out" in warning)
+    assert said.startswith(f"some.out:{line}: {left_out}") and said.endswith(": slower than its digits tell. It is left out")
 
 
 def test_osus_minimum_and_maximum_are_the_spread():
@@ -375,6 +390,7 @@ def test_samples_of_an_emulated_cluster_and_of_the_bare_system_are_told_apart():
         (("layouts", "2x1", "nodes"), 3, "nodes of layout 2x1 is '3'"),
         (("layouts", "2x1", "samples_ns"), {}, "2x1 has no samples_ns"),
         (("layouts", "1x2", "samples_ns", "lock", 3), -1, "sample 4 of lock is '-1'"),
+        (("layouts", "2x1", "page_service_s"), 0, "page_service_s is 0 for "),
         (("layouts", "2x1", "page_service_s"), "long", "page_service_s is 'long'"),
         (("layouts", "many"), {"samples_ns": {"lock": [1]}}, "'many' is no layout"),
         (("system",), [], "system has no samples_ns"),
@@ -399,6 +415,9 @@ def test_a_measured_file_that_contradicts_itself_is_reported_with_its_line(path,
     [
         ('{"WROH": [1,\n2,\n"x"]}', 3, "sample 3 of WROH is 'x'"),
         ('{"WROH": [1,\n-2]}', 2, "sample 2 of WROH is '-2'"),
+        ('{"WROH": [1,\n0]}', 2, "sample 2 of WROH is '0', where a time is above 0. Correct or leave out the file"),
+        ('{"release.0": [0],\n"release.1": [1, 2,\n0.0]}', 3, "sample 3 of release.1 is '0.0', where a time is above 0"),
+        ('{"RUMR.home": [0,\n-1]}', 2, "sample 2 of RUMR.home is '-1', where a time is at least 0"),
         ('{"WROH": [1, true]}', 1, "sample 2 of WROH is 'True'"),
         ('{"WROH": [],\n "lock": [1]}', 1, "WROH is no list of samples"),
         ('{"WROH": [1],\n "lock": 5}', 2, "lock is no list of samples"),
@@ -414,7 +433,7 @@ def test_a_microbench_that_is_none_is_reported_with_its_line(text, line, words):
 @given(
     st.dictionaries(
         st.sampled_from(["WROH", "RUMR", "barrier", "lock", "release.64", "barrier.dirty64"]),
-        st.lists(st.integers(0, 10**12), min_size=1, max_size=50),
+        st.lists(st.integers(1, 10**12), min_size=1, max_size=50),
         min_size=1,
     ),
     st.sampled_from([None, 1]),

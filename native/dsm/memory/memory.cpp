@@ -1,9 +1,13 @@
 #include "native/dsm/memory/memory.hpp"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <cstring>
+#include <iterator>
 
 #include "native/dsm/wire/identity.hpp"
 #include "native/guest/runtime/ending.hpp"
@@ -31,6 +35,26 @@ bool grow_file(std::uint64_t bytes) REQUIRES(starting) {
   return map.file_bytes <= most_file_bytes && ftruncate(self.node_memory, static_cast<off_t>(most_file_bytes)) == 0;
 }
 
+/// Copies anonymous memory to memory of zeros. Leaves out pages that nobody has touched, of which a program's large
+/// arrays are full at its start: to read and write each takes longer than all else that starts a process.
+void copy_touched(std::byte* to, const std::byte* from, std::size_t bytes) {
+  const int page_map = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+  std::uint64_t entries[512];
+  for (std::size_t at = 0; at < bytes;) {
+    const std::size_t pages = std::min((bytes - at) / page_bytes, std::size(entries));
+    const std::size_t first = reinterpret_cast<std::uintptr_t>(from + at) / page_bytes;
+    const std::size_t known = pages * sizeof entries[0];
+    if (pread(page_map, entries, known, static_cast<off_t>(first * sizeof entries[0])) != static_cast<ssize_t>(known)) {
+      std::memcpy(to + at, from + at, bytes - at);  // there is no /proc
+      break;
+    }
+    for (std::size_t i = 0; i < pages; ++i, at += page_bytes) {
+      if (entries[i] != 0) std::memcpy(to + at, from + at, page_bytes);  // it is in memory or swapped out
+    }
+  }
+  if (page_map >= 0) close(page_map);
+}
+
 }  // namespace
 
 std::byte* map_node_memory(std::uintptr_t begin, std::size_t bytes) {
@@ -41,7 +65,7 @@ std::byte* map_node_memory(std::uintptr_t begin, std::size_t bytes) {
   return memory == wanted ? static_cast<std::byte*>(memory) : nullptr;
 }
 
-Range* add_range(std::uintptr_t begin, std::size_t bytes, bool keep_contents) {
+Range* add_range(std::uintptr_t begin, std::size_t bytes, std::uintptr_t file_end) {
   if (map.count == most_ranges)
     end_run({"the program has more libraries than the run-time can share. Link some of them statically"});
   Range range;
@@ -55,7 +79,12 @@ Range* add_range(std::uintptr_t begin, std::size_t bytes, bool keep_contents) {
   if (view == MAP_FAILED) return nullptr;
   range.view = static_cast<std::byte*>(view);
   range.twins = range.view + bytes;
-  if (keep_contents) std::memcpy(range.view, reinterpret_cast<const void*>(begin), bytes);
+  if (file_end != nothing_kept) {
+    const auto* from = reinterpret_cast<const std::byte*>(begin);
+    const std::size_t from_file = file_end > begin ? std::min(file_end - begin, bytes) : 0;
+    std::memcpy(range.view, from, from_file);
+    copy_touched(range.view + from_file, from + from_file, bytes - from_file);
+  }
   auto* wanted = reinterpret_cast<void*>(begin);
   if (mmap(wanted, bytes, access, sharing | MAP_FIXED, self.node_memory, offset) != wanted) {
     munmap(view, 2 * bytes);
@@ -69,8 +98,8 @@ Range* add_range(std::uintptr_t begin, std::size_t bytes, bool keep_contents) {
   return &map_at_start.ranges[map_at_start.count++];
 }
 
-void need_range(std::uintptr_t begin, std::size_t bytes, const char* what, bool keep_contents) {
-  if (add_range(begin, bytes, keep_contents) != nullptr) return;
+void need_range(std::uintptr_t begin, std::size_t bytes, const char* what, std::uintptr_t file_end) {
+  if (add_range(begin, bytes, file_end) != nullptr) return;
   end_run({"there is no address space for ", what, ". Is `ulimit -v` set?"});
 }
 
@@ -79,6 +108,16 @@ const Range* find_range(std::uintptr_t address) {
     if (map.ranges[i].holds(address)) return &map.ranges[i];
   }
   return nullptr;
+}
+
+AddressRange touched_part(std::uintptr_t begin, std::uintptr_t end) {
+  const Range* range = find_range(begin);
+  const std::uint64_t origin = range->offset - range->begin;  // of addresses in the file
+  const off_t data = lseek(self.node_memory, static_cast<off_t>(origin + begin), SEEK_DATA);
+  if (data < 0) return errno == ENXIO ? AddressRange{end, end} : AddressRange{begin, end};
+  const off_t hole = lseek(self.node_memory, data, SEEK_HOLE);
+  const std::uintptr_t from = std::min(static_cast<std::uint64_t>(data) - origin, end);
+  return {from, hole < 0 ? end : std::min(static_cast<std::uint64_t>(hole) - origin, end)};
 }
 
 void protect_ranges(const AddressRange& open, const AddressRange& open_too) {

@@ -31,14 +31,21 @@ struct Range {
   std::byte* twin_of(std::uintptr_t address) const { return twins + (address - begin); }
 };
 
+/// Of a range that begins as zeros, whatever was there.
+constexpr std::uintptr_t nothing_kept = ~std::uintptr_t{0};
+
 /// Makes [begin, begin + bytes) node memory, readable and writable, in place of what is mapped there; keeps its
-/// contents if `keep_contents`. Null if there is no such address space. All processes add the same ranges in the same
-/// order.
-Range* add_range(std::uintptr_t begin, std::size_t bytes, bool keep_contents = false) REQUIRES(starting);
+/// contents unless nothing_kept is given: pages below `file_end` are as a file or the program left them, others are
+/// anonymous memory. Null if there is no such address space. All processes add the same ranges in the same order.
+Range* add_range(std::uintptr_t begin, std::size_t bytes, std::uintptr_t file_end = nothing_kept) REQUIRES(starting);
 
 /// add_range() that ends the run if there is no address space for `what`.
-void need_range(std::uintptr_t begin, std::size_t bytes, const char* what, bool keep_contents = false)
+void need_range(std::uintptr_t begin, std::size_t bytes, const char* what, std::uintptr_t file_end = nothing_kept)
     REQUIRES(starting);
+
+/// The first part of [begin, end), which is in one range, whose pages take memory; empty if there is none. The others
+/// are zeros, and to read them would give them memory.
+AddressRange touched_part(std::uintptr_t begin, std::uintptr_t end);
 
 /// Memory at `begin` that the node's processes share and the program does not see. Null if there is no such address
 /// space.

@@ -291,13 +291,21 @@ void start_application_thread() {
 
 /// Sends what the program's constructors wrote to its homes.
 void move_heap_home() REQUIRES(application) {
-  for (const RegionInfo& region : place_regions()) move_home(region.begin, region.pages, Zeros::are_there);
+  for (const RegionInfo& region : place_regions()) {
+    const std::uintptr_t end = region.begin + region.pages * page_bytes;
+    for (std::uintptr_t at = region.begin; at < end;) {
+      const AddressRange part = touched_part(at, end);
+      move_home(part.begin, (part.end - part.begin) / page_bytes, Zeros::are_there);
+      at = part.end;
+    }
+  }
 }
 
 void share_variables_of(const ObjectImage& object) REQUIRES(starting) {
   const AddressRange variables = object.variables;
   if (variables.begin >= variables.end) return;
-  need_range(variables.begin, variables.end - variables.begin, "the program's variables", is_initial());
+  need_range(variables.begin, variables.end - variables.begin, "the program's variables",
+             is_initial() ? object.file_end : nothing_kept);
 }
 
 /// Process 0 knows the regions, and the others ask it.

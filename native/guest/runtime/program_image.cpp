@@ -75,6 +75,7 @@ ObjectImage image_of(const dl_phdr_info& object) {
       fill_gap(image.variables.end, page_down(begin));
     }
     image.variables.end = page_up(begin + header.p_memsz);
+    if (header.p_filesz != 0) image.file_end = page_up(begin + header.p_filesz);
   }
   AddressRange& variables = image.variables;
   if (relocated_end > variables.begin && relocated_end <= variables.end) variables.begin = relocated_end;

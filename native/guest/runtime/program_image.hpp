@@ -23,6 +23,8 @@ struct ObjectImage {
   AddressRange whole;
   AddressRange code;
   AddressRange variables;  ///< whole pages of .data and .bss, without what is read-only after relocation
+  std::uintptr_t file_end =
+      0;  ///< behind the last page of variables with contents from the file: others begin as zeros
   const ElfW(Dyn) * dynamic = nullptr;
   const char* path = "";
   const char* name = "";  ///< of a library, without folders

@@ -141,6 +141,9 @@ def properties(costs: Costs, log_us: float = 0) -> list[tuple[str, dict[str, str
     local, request, diff = costs.local_fault, costs.page_request, costs.make_diff
     if local is None or request is None or diff is None:
         raise BadInput("the reports have no faults at homes, no page requests or no diffs. Give reports of a program that has all")
+    for cost, what in ((local, "faults at homes"), (request, "page requests"), (diff, "diffs")):
+        if cost.us <= 0:
+            raise BadInput(f"the reports' {cost.actions} {what} take 0.00 ms, which is less than is printed. Give reports of longer programs")
     trap_us = local.us - log_us
     request_us = request.us - 3 * log_us  # the fault and both messages
     message_us = (request_us - trap_us) / 2

@@ -1,6 +1,7 @@
 """Readers of benchmark outputs. `read` recognises a file's format by its content.
 
-A new format is one module here with NAME, SEEN, `recognises(text)` and `read(text)`, and a line in FORMATS.
+A new format is one module here with NAME, SEEN, `recognises(text)` and `read(text)`, and a line in FORMATS. Times and rates
+must be above 0 (bounds.py, which lists exemptions).
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol, cast
 
+from sdsm.readers.bounds import possible
 from sdsm.readers.documents import one_document
 from sdsm.readers.measurement import Measurement, Place, ReadError, Reading, Setting, Spread
 from sdsm.readers.text import Text, load
@@ -62,7 +64,8 @@ def read_text(source: Text) -> Reading:
     candidates = [module for module in known if module.recognises(source)]
     if len(candidates) == 1:
         reading = candidates[0].read(source)
-        return replace(reading, warnings=(*left_out, *reading.warnings))
+        measurements, nothing = possible(reading.format, reading.measurements, source.damaged)
+        return replace(reading, measurements=measurements, warnings=(*left_out, *reading.warnings, *nothing))
     if candidates:
         claimed = " and ".join(module.NAME for module in candidates)
         source.refuse(1, f"looks like {claimed} at once. Give each benchmark's output in a file of its own")

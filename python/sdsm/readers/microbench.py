@@ -10,10 +10,11 @@ Seen: both.
 from __future__ import annotations
 
 import re
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeGuard
 
 from sdsm.base import costs
 from sdsm.microbench import command as microbench
+from sdsm.readers import bounds
 from sdsm.readers.measurement import Key, Measurement, Reading, Setting
 from sdsm.readers.text import Text
 
@@ -30,8 +31,6 @@ TRAP = "WROH.trap"
 FIRST_COPY = "RUMR.first-copy"
 #: Extra time of an own page's first write over later ones: one sample a run.
 FIRST_WRITE = "WROH.first-write"
-#: Differences of two measurements, which chance may make negative.
-DIFFERENCES = (COLD, FIRST_COPY, FIRST_WRITE)
 #: Faults whose home's thread waits.
 WAITING = "RUMR.waiting"
 #: Service time of each at a computing home.
@@ -138,6 +137,8 @@ class _Document:
         if "pages_served" in part or "page_service_s" in part:
             served = self.number(part, "pages_served", *path)
             time = self.number(part, "page_service_s", *path)
+            if served > 0 and time == 0:
+                self.source.damaged_at(f"page_service_s is 0 for {served:g} pages", *path, "page_service_s")
             place = self.source.at(self.source.json_line(*path, "pages_served"))
             self.measurements.append(Measurement("pages served", (served,), "1", "count", place, keys=keys))
             place = self.source.at(self.source.json_line(*path, "page_service_s"))
@@ -158,9 +159,9 @@ class _Document:
 
     def number(self, part: dict[str, Any], name: str, *path: str) -> float:
         value = part.get(name)
-        if not _is_amount(value):
+        if not _is_number(value) or value < 0:
             self.refuse(f"{name} is {str(value)[:40]!r}, no such number. Correct or leave out the file", *path, name)
-        return value  # type: ignore[return-value]
+        return value
 
     def refuse(self, what: str, *path: str) -> NoReturn:
         self.source.refuse(self.source.json_line(*path), what)
@@ -188,13 +189,12 @@ def _quantities(
         line = source.json_line(*path, name)
         if not isinstance(values, list) or not values:
             source.refuse(line, f"{name} is no list of samples. Give the benchmark's own output")
+        exempt = bounds.exemption(NAME, prefix + name)
         for index, value in enumerate(values):
-            may_be_below = name in DIFFERENCES and isinstance(value, (int, float)) and value < 0
-            if not _is_amount(-value if may_be_below else value):
-                what = (
-                    f"sample {index + 1} of {name} is {str(value)[:40]!r}, no time in ns. Correct or leave out the file"
-                )
-                source.refuse(source.json_line(*path, name, index), what)
+            what = bounds.wrong(exempt, "ns", value) if _is_number(value) else "no time in ns"
+            if what is not None:
+                what = f"sample {index + 1} of {name} is {str(value)[:40]!r}, {what}"
+                source.damaged_at(what, *path, name, index)
         words = name.removeprefix("release.")
         if words != name and words.isdigit() and int(words) > (most := costs.sizes().page_bytes // WORD_BYTES):
             source.refuse(line, f"{name}: a page has {most} words. Correct or leave out the file")
@@ -203,5 +203,5 @@ def _quantities(
     return measurements
 
 
-def _is_amount(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < 1e18
+def _is_number(value: Any) -> TypeGuard[float]:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e18

@@ -1,6 +1,7 @@
 /// Traces read back as written, and take no more bytes than necessary.
 #include <limits>
 
+#include "tests/campaign.hpp"
 #include "tests/catch.hpp"
 #include "tests/workloads/trace/format_1.hpp"
 #include "workloads/trace/limits.hpp"
@@ -40,7 +41,7 @@ TEST_CASE("the footer's totals are the sums over each thread's intervals") {
 
 TEST_CASE("random traces are read as they were written") {
   std::mt19937_64 random(20050522);
-  for (int round = 0; round < 300; ++round) {
+  for (std::uint64_t round = 0; round < test::rounds(300); ++round) {
     const Trace trace = random_trace(random, 5, 40, 60);
     INFO("round " << round);
     REQUIRE(read_back(trace) == trace);
@@ -50,7 +51,7 @@ TEST_CASE("random traces are read as they were written") {
 TEST_CASE("random traces of format 1 are read as they were written") {
   const Scratch scratch;
   std::mt19937_64 random(20050522);
-  for (int round = 0; round < 30; ++round) {
+  for (std::uint64_t round = 0; round < test::rounds(30); ++round) {
     Trace trace = random_trace(random, 3, 20, round % 10 == 0 ? 20'000 : 60);
     for (auto& intervals : trace.threads) {
       // Flags came with format 2.
