@@ -158,9 +158,7 @@ void serve_object(ProcessId from, const Head& head) {
     }
     case WireKind::object_meet: return meet(lock, from);
     case WireKind::object_enlist: lock.enlisted.push_back(from); return answer_value(from, 0);
-    case WireKind::object_await:
-      lock.queue.add({.process = from, .waits_for_wake = true});
-      return grant_all(lock);
+    case WireKind::object_await: lock.queue.add({.process = from, .waits_for_wake = true}); return grant_all(lock);
     case WireKind::object_wake: return wake(lock, from, head.value);
     default: return end_wait(lock, from, head.value != 0);
   }
