@@ -2,7 +2,7 @@
 """Faults in the protocol, planted on purpose: does the world find each of them?
 
     planted.py write FOLDER SOURCE...   copies with all faults, of which the variable `planted_fault` chooses one, and
-                                        FOLDER/all.cpp, which includes them and the other sources
+                                        a file that includes them and the other sources
     planted.py find WORLD LIBRARY       runs WORLD on each; exit 0 if it finds all, 1 if it misses one
 
 Most of them were in the native DSM once; git log has what they did then.
@@ -50,7 +50,6 @@ FAULTS = (
     Fault("late changes do not wait until they have the page alone", f"{SCASH}/page_requests.cpp", "  if (", "may_change_now(from, page)", ") return apply", "true", "plain"),
     Fault("a local peer writes copies that a lock is about to drop", f"{SCASH}/flushes.cpp", "  ", "if (self.layout.threads_per_node > 1) shut_local_peers();", "\n  flush_held(Sync::acquire, true);\n  drop_all", "", "locks", 2),
     Fault("a page on its way is compared with an old twin", f"{SCASH}/flushes.cpp", "place->address == 0 || ", "is_arriving(place->address)", "", "false", "locks", 2),
-    Fault("a copy is taken that is still to come", f"{SINGLE_WRITER}/downgrades.cpp", "", "if (!has_copy || keeps_reading) return 0;", "", "", "plain", 2),
     Fault("single-writer mode begins before the thread's own changes are home", f"{SCASH}/flushes.cpp", "", "flush_held(Sync::acquire);", "\n    drop_all", "", "plain", 2),
     Fault("a thread that has met others goes on before single-writer mode", f"{SCASH}/page_faults.cpp", "  if (", "met.go_on()", ") change", "met.go_on() && false", "atomics"),
     Fault("under JIAJIA copies with a notice stay", f"{JIAJIA}/scopes.cpp", "", "if (invalid > 0) shut_invalid_copies();", "", "", "jiajia"),
