@@ -119,13 +119,14 @@ std::string name_of(dsm::WireKind kind, std::index_sequence<numbers...>) {
 std::uint32_t page_at(std::uintptr_t address) {
   for (const auto& [begin, first, count] :
        {std::tuple(shared_begin, 0U, shared_pages), std::tuple(stacks_begin, shared_pages, most_processes)}) {
-    if (address - begin < count * page) return first + static_cast<std::uint32_t>((address - begin) / page);
+    if (address - begin < count * page_length)
+      return first + static_cast<std::uint32_t>((address - begin) / page_length);
   }
   return pages;
 }
 std::uintptr_t address_of(const Step& step) {
-  const std::uintptr_t begin =
-      step.page < shared_pages ? shared_begin + step.page * page : stacks_begin + (step.page - shared_pages) * page;
+  const std::uintptr_t begin = step.page < shared_pages ? shared_begin + step.page * page_length
+                                                        : stacks_begin + (step.page - shared_pages) * page_length;
   return begin + step.word * 4;
 }
 
@@ -140,18 +141,19 @@ std::string text_of(const Head& head) {
 /// Memory that is put back before each schedule: those pages of it that have ever been written.
 class Kept {
  public:
-  Kept(std::byte* begin, std::size_t bytes) : begin_(begin), content_(begin, begin + (bytes + page - 1) / page * page) {
+  Kept(std::byte* begin, std::size_t bytes)
+      : begin_(begin), content_(begin, begin + (bytes + page_length - 1) / page_length * page_length) {
     mprotect(begin_, content_.size(), PROT_READ);
   }
   void put_back() {
-    for (const std::size_t at : written_) std::memcpy(begin_ + at, content_.data() + at, page);
+    for (const std::size_t at : written_) std::memcpy(begin_ + at, content_.data() + at, page_length);
   }
   /// False if the fault at `address` is none of a first store.
   bool take_fault(std::uintptr_t address) {
-    const std::size_t at = (address - reinterpret_cast<std::uintptr_t>(begin_)) / page * page;
+    const std::size_t at = (address - reinterpret_cast<std::uintptr_t>(begin_)) / page_length * page_length;
     if (at >= content_.size() || std::find(written_.begin(), written_.end(), at) != written_.end()) return false;
     written_.push_back(at);
-    mprotect(begin_ + at, page, PROT_READ | PROT_WRITE);
+    mprotect(begin_ + at, page_length, PROT_READ | PROT_WRITE);
     return true;
   }
 
@@ -231,7 +233,7 @@ struct World::Inside {
     std::uint64_t now_ns() override { return world->now; }
     std::uint64_t processor_time_ns() override { return ran_ns; }
     void protect(std::uintptr_t begin, std::uintptr_t end, int protection) override {
-      for (std::uintptr_t at = begin; at < end; at += page) {
+      for (std::uintptr_t at = begin; at < end; at += page_length) {
         const std::uint32_t one = page_at(at);
         if (one < pages) rights[one] = static_cast<std::uint8_t>(protection);
       }
@@ -247,14 +249,15 @@ struct World::Inside {
       return begin;
     }
     void wake_service() override { has_put_off = true; }
-    void note_operation(const void* where, std::uint64_t before, std::uint64_t now) override {
+    void note_operation(const void* where, std::uint64_t before, std::uint64_t after) override {
       const auto at = static_cast<std::size_t>(static_cast<const std::byte*>(where) - world->content_of(number, 0));
-      const auto one = static_cast<std::uint32_t>(at / page), word = static_cast<std::uint32_t>(at % page / 4);
+      const auto one = static_cast<std::uint32_t>(at / page_length),
+                 word = static_cast<std::uint32_t>(at % page_length / 4);
       if (before != world->oracle.last(one, word))
         fail(("an atomic operation finds " + std::to_string(before) + " instead of " +
               std::to_string(world->oracle.last(one, word)))
                  .c_str());
-      world->oracle.operate(one, word, static_cast<std::uint32_t>(now));
+      world->oracle.operate(one, word, static_cast<std::uint32_t>(after));
     }
     [[noreturn]] void fail(const char* what) override {
       if (world->serving == nullptr && world->running == nullptr) throw std::runtime_error(what);
@@ -300,7 +303,7 @@ struct World::Inside {
   /// Behind the node's tables: the shared pages, their twins, the stacks and theirs.
   std::byte* content_of(std::uint32_t process, std::uint32_t number) {
     const std::uint32_t before = number < shared_pages ? number : number + shared_pages;
-    return nodes[node_of(process)] + (std::size_t{1} << 19) + before * page;
+    return nodes[node_of(process)] + (std::size_t{1} << 19) + before * page_length;
   }
 
   template <typename Text>
@@ -447,7 +450,7 @@ struct World::Inside {
     if (world.asker < most_processes) {
       Fifo& fifo = self.questions[world.asker];
       const Head head = fifo.first();
-      alignas(16) std::byte message[sizeof head + 4 * page];
+      alignas(16) std::byte message[sizeof head + 16 * page_length];
       fifo.take(message, sizeof head + head.bytes);
       world.note([&] {
         return "process " + std::to_string(self.number) + " gets process " + std::to_string(world.asker) + "'s " +
@@ -522,7 +525,7 @@ struct World::Inside {
       if (actor.is_through) continue;
       for (Kept& kept : actor.variables) kept.put_back();
       std::memset(actor.rights, PROT_READ | PROT_WRITE, sizeof actor.rights);
-      std::memset(content_of(i, 0), 0, 2 * pages * page);
+      std::memset(content_of(i, 0), 0, 2 * pages * page_length);
       actor.next_memory = actor.old_memory;
       actor.node_bytes = 0;
       actor.next_step = 0;
@@ -582,7 +585,8 @@ struct World::Inside {
           for (int i = 0; i < object->dlpi_phnum; ++i) {
             const auto& part = object->dlpi_phdr[i];
             if (part.p_type == PT_GNU_RELRO)
-              read_only_end = (object->dlpi_addr + part.p_vaddr + part.p_memsz + page - 1) / page * page;
+              read_only_end =
+                  (object->dlpi_addr + part.p_vaddr + part.p_memsz + page_length - 1) / page_length * page_length;
           }
           for (int i = 0; i < object->dlpi_phnum; ++i) {
             const auto& part = object->dlpi_phdr[i];

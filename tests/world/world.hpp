@@ -27,7 +27,7 @@ struct Setup {
 
 /// The program's memory: shared pages, whose homes go round robin, and a page of stack for each process. Nobody maps
 /// these addresses: the world keeps the bytes in arrays, and looks up each access in a table of rights.
-inline constexpr std::uint64_t page = 4096;
+inline constexpr std::uint64_t page_length = 4096;
 inline constexpr std::uint32_t shared_pages = 4;
 inline constexpr std::uintptr_t shared_begin = 0x200000000000;
 inline constexpr std::uintptr_t stacks_begin = 0x300000000000;
