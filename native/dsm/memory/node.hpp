@@ -104,9 +104,11 @@ struct Node {
   std::atomic<bool> is_made = false;
 };
 
-/// The node's shared state, at the same address in each of its processes.
+/// Where the node's shared state is: at the same address in each of its processes. A variable, as tests/world/ has
+/// several nodes in one process.
+inline constinit std::uintptr_t node_address_at_start GUARDED_BY(starting) = 0x1e0000000000;
+inline constexpr const std::uintptr_t& node_address = node_address_at_start;
 inline Node& node() {
-  constexpr std::uintptr_t node_address = 0x1e0000000000;
   return *reinterpret_cast<Node*>(node_address);
 }
 /// Makes the shared state, in the node's first process. The others may use it once the processes have met.

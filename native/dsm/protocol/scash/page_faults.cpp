@@ -18,6 +18,7 @@
 #include "native/dsm/protocol/single_writer/page_turns.hpp"
 #include "native/dsm/protocol/single_writer/stack_news.hpp"
 #include "native/dsm/requests/asking.hpp"
+#include "native/dsm/timing/trap_time.hpp"
 #include "native/dsm/wire/clock.hpp"
 #include "native/dsm/wire/counting.hpp"
 #include "native/dsm/wire/emulated_network.hpp"

@@ -213,7 +213,12 @@ void begin_entry() REQUIRES(handling, node().mutex) {
 
 /// False if the tables are in use, or changes are not at home yet.
 bool try_to_enter() REQUIRES(handling) {
-  if (single_writer_mode >= downgrades.entered && !downgrades.enters) return downgrades.late_diffs == 0;
+  if (single_writer_mode >= downgrades.entered && !downgrades.enters) {
+    // An application thread that brings its node into it holds the tables until what the node changed is at home.
+    if (downgrades.late_diffs > 0 || !node().mutex.try_lock()) return false;
+    node().mutex.unlock();
+    return true;
+  }
   if (!are_pages_protected()) {
     single_writer_mode = downgrades.entered;
     return true;
