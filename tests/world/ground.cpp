@@ -272,7 +272,7 @@ std::size_t process_of(int socket) {
 std::byte* map_node_memory(std::uintptr_t /*begin*/, std::size_t /*bytes*/) {
   return reinterpret_cast<std::byte*>(node_address);
 }
-Range* add_range(std::uintptr_t begin, std::size_t bytes, bool /*keep_contents*/) {
+Range* add_range(std::uintptr_t begin, std::size_t bytes, std::uintptr_t /*file_end*/) {
   const std::size_t pages = bytes / page_bytes;
   Range& range = ranges[range_count++];
   range.begin = begin;
