@@ -149,6 +149,18 @@ class Maker {
          .value = stores ? ++stored_ : 0},
         thread);
   }
+  /// A thread stores data and then a flag, for which some threads wait before they load the data.
+  void hand_over(std::uint8_t page) {
+    const std::uint32_t writer = flag_writers_[page];
+    const std::uint8_t data_page = byte_below(pages_), data_word = byte_below(flag);
+    add({.kind = Made::store, .page = data_page, .word = data_word, .value = ++stored_}, writer);
+    add({.kind = Made::store, .page = page, .word = flag, .value = ++flags_[page]}, writer);
+    for (std::uint32_t thread = 0; thread < threads(); ++thread) {
+      if (below(2) == 0) continue;
+      add({.kind = Made::await, .page = page, .word = flag, .value = flags_[page]}, thread);
+      add({.kind = Made::load, .page = data_page, .word = data_word}, thread);
+    }
+  }
   void add_some() {
     const std::uint32_t thread = below(threads());
     const std::uint8_t page = byte_below(pages_);
@@ -161,8 +173,7 @@ class Maker {
     } else if (choice == 1 && kind_ == Kind::atomics) {
       add({.kind = Made::add, .page = page, .word = counter, .value = 1 + below(9)}, thread);
     } else if (choice == 1 && kind_ == Kind::plain) {
-      add({.kind = Made::store, .page = page, .word = flag, .value = ++flags_[page]}, flag_writers_[page]);
-      add({.kind = Made::await, .page = page, .word = flag, .value = flags_[page]}, thread);
+      hand_over(page);
     } else {
       access(thread);
     }
