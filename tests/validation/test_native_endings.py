@@ -75,7 +75,7 @@ def test_functions_of_on_exit_run_in_the_initial_threads_process_alone():
 
 @pytest.mark.parametrize(
     ("how", "said"),
-    [("exec", "must not replace themselves by exec"), ("freed", "frees or resizes a block that it has freed"), ("thread of C11", "ended the run")],
+    [("exec", "must not replace themselves by exec"), ("freed", "frees or resizes a block that it has freed"), ("thread of a library", "ended the run")],
 )
 def test_a_run_ends_with_a_line_where_a_trace_does(how, said):
     with MarkedRun("-q", "-n", 2, "--", BUILD / "tests" / "traced" / "ending", how) as run:
