@@ -48,7 +48,7 @@ SDSM_ENTRY int pthread_create(pthread_t* /*thread*/, const pthread_attr_t* /*att
   refuse_thread("pthread_create");
 }
 
-SDSM_ENTRY int thrd_create(thrd_t* /*thread*/, thrd_start_t /*function*/, void* /*argument*/) noexcept {
+SDSM_ENTRY int thrd_create(thrd_t* /*thread*/, thrd_start_t /*function*/, void* /*argument*/) {
   refuse_thread("thrd_create");
 }
 
