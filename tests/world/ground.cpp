@@ -484,7 +484,6 @@ constexpr world::Process entries{
     [](std::uint32_t lock) NO_THREAD_SAFETY_ANALYSIS { release_lock(LockId{first_named_lock + lock}); },
     add,
     []() NO_THREAD_SAFETY_ANALYSIS { come_to_wait(); },
-    []() NO_THREAD_SAFETY_ANALYSIS { give_way(); },
 };
 
 }  // namespace

@@ -178,6 +178,7 @@ struct World::Inside {
     // Of a schedule.
     Coroutine thread;
     std::byte* next_memory = nullptr;
+    bool has_large_memory = false;
     std::size_t node_bytes = 0;
     std::vector<Step> steps;
     std::size_t next_step = 0;
@@ -243,7 +244,10 @@ struct World::Inside {
     }
     std::byte* node_begin() const { return world->nodes[world->node_of(number)]; }
     void* memory(std::size_t bytes, bool may_be_old) override {
-      if (bytes > std::size_t{1} << 20) return large_memory;  // of regions, which are numbered before they are used
+      if (bytes > std::size_t{1} << 20) {  // of regions, which are numbered before they are used
+        if (std::exchange(has_large_memory, true)) fail("an error of the world's: a second large block");
+        return large_memory;
+      }
       void* const begin = std::exchange(next_memory, next_memory + (bytes + 15) / 16 * 16);
       if (!may_be_old) std::memset(begin, 0, bytes);
       return begin;
@@ -527,6 +531,7 @@ struct World::Inside {
       std::memset(actor.rights, PROT_READ | PROT_WRITE, sizeof actor.rights);
       std::memset(content_of(i, 0), 0, 2 * pages * page_length);
       actor.next_memory = actor.old_memory;
+      actor.has_large_memory = false;
       actor.node_bytes = 0;
       actor.next_step = 0;
       actor.barriers = 0;

@@ -82,7 +82,6 @@ struct Process {
   void (*release)(std::uint32_t lock);
   void (*add)(std::uintptr_t address, std::uint32_t number);
   void (*wait)();  ///< the run-time has found the thread waiting for a plain store
-  void (*yield)();
 };
 extern "C" const Process* world_process();
 

@@ -62,7 +62,8 @@ class Protocol {
   virtual void flush(Sync sync) REQUIRES(application) EXCLUDES(node().mutex) = 0;
   /// Flushes pages of a block that is being freed, as a later block there has to show the old content.
   virtual void flush_pages(const AddressRange& pages) REQUIRES(application, node().mutex) = 0;
-  /// Begins an interval, after a flush: drops copies as the rule of `sync` says.
+  /// Begins an interval, after a flush: drops copies as the rule of `sync` says. What handlers of signals have stored
+  /// since the flush, as they may while the thread waits for a grant, must not get lost.
   virtual void begin_interval(Sync sync) REQUIRES(application) EXCLUDES(node().mutex) = 0;
 
   // On the application thread: synchronisation.

@@ -66,8 +66,9 @@ class WriteThrough final : public Protocol {
       if (pages.holds(place.address)) flush_page(place);
     }
   }
-  void begin_interval(Sync) REQUIRES(application) EXCLUDES(node().mutex) override {
+  void begin_interval(Sync sync) REQUIRES(application) EXCLUDES(node().mutex) override {
     if (!are_pages_protected()) return;
+    if (sync == Sync::acquire) flush(sync);  // handlers may have stored while the thread waited
     const NodeGuard guard;
     node().twinned.clear();
     copies.clear();
