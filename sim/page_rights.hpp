@@ -1,6 +1,6 @@
-/// Single-writer mode (models/page_sharing.hpp) in a simulation: which nodes may use which pages. The mode begins when
-/// a thread that has met others goes on, and ends at the next barrier of all threads. Meanwhile fences and operations
-/// drop no copies, and a page's home invalidates or downgrades other nodes' copies on request.
+/// Single-writer mode (models/single_writer/page_sharing.hpp) in a simulation: which nodes may use which pages. The
+/// mode begins when a thread that has met others goes on, and ends at the next barrier of all threads. Meanwhile fences
+/// and operations drop no copies, and a page's home invalidates or downgrades other nodes' copies on request.
 ///
 /// A node relinquishes a page when its home serves the next node. The messages for it take as long as on idle links,
 /// and are not counted, as in a real run. A page that goes home with changes counts as a diff.
@@ -14,7 +14,7 @@
 #include "models/compared_words.hpp"
 #include "models/ids.hpp"
 #include "models/scash/node_pages.hpp"
-#include "models/since_barrier.hpp"
+#include "models/single_writer/since_barrier.hpp"
 #include "models/units.hpp"
 
 namespace sdsm::sim {

@@ -37,7 +37,8 @@ class ScashMemory : public Memory {
   virtual void acquire_among_others(LockId lock, std::optional<std::uint64_t> turn) = 0;
   virtual void release_among_others(LockId lock) = 0;
 
-  /// Whether a thread that meets others has to enter single-writer mode before it goes on (models/page_sharing.hpp).
+  /// Whether a thread that meets others has to enter single-writer mode before it goes on
+  /// (models/single_writer/page_sharing.hpp).
   bool is_single_writer_mode_due() const {
     return !cluster_.order &&
            sdsm::is_single_writer_mode_due(cluster_.rights->mode(), has_peers_, cluster_.layout.nodes);

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "models/prefetch.hpp"
+#include "models/single_writer/touch.hpp"
 #include "sim/scash_memory.hpp"
 
 namespace sdsm::sim {
@@ -26,7 +27,7 @@ class InTime final : public ScashMemory {
       const NodePages::AccessedRun run =
           pages_.access_run(thread_.id(), page, end - index, touch.home, owner, touch.access);
       if (run.kind && rule_of(*run.kind).fetches_page) {
-        if (!fetch(page, *run.kind, touch, owner)) continue;
+        fetch(page, *run.kind, touch, owner);
       } else if (run.kind) {
         faults_.take(page, *run.kind, run.pages, touch.home);
       }
@@ -79,82 +80,123 @@ class InTime final : public ScashMemory {
     return beside;
   }
 
-  /// False if the node has lost the page again: another thread's single-writer mode may have dropped its copies.
-  bool fetch(PageId page, FaultKind kind, const Touch& touch, Owner owner) {
+  void fetch(PageId page, FaultKind kind, const Touch& touch, Owner owner) {
     const std::vector<PageId> beside = prefetched(page, kind);
     faults_.take(page, kind, 1, touch.home, beside);
     cluster_.rights->note_copies(thread_.node(), page, 1 + beside.size());
-    if (!cluster_.rights->are_asked()) return true;
-    apply_change(faults_.granted().is_changed, page, true);
-    return !traps(touch.access, pages_.process_permission(thread_.id(), page, owner));
+    // Another thread's single-writer mode may have dropped the node's copies meanwhile.
+    if (!cluster_.rights->are_asked()) return;
+    Touched touched{*this, page, touch, owner};
+    touched.is_copy = true;
+    note_answer(touched, faults_.granted().is_changed);
+    make_usable(touched);
   }
+
+  /// A page that the thread touches, for models/single_writer/touch.hpp. A thread that finds the page on its way to
+  /// another one of its node waits as a part of its own fault.
+  struct Touched {
+    InTime& memory;
+    PageId page;
+    const Touch& touch;
+    Owner owner;
+    bool has_answer = false;  ///< by the home, which grants the page to nobody else before this thread has used it
+    bool is_changed = false;  ///< as the home's last answer says
+    bool is_copy = false;
+
+    PageRights& rights() const { return *memory.cluster_.rights; }
+    static bool is_busy() { return false; }
+    bool is_granted() const { return has_answer; }
+    bool traps() const {
+      return !has_answer &&
+             sdsm::traps(touch.access, memory.pages_.process_permission(memory.thread_.id(), page, owner));
+    }
+    static bool is_copy_of_stack() { return false; }
+    static bool has_to_send_other_stacks() { return false; }
+    bool is_own_stack() const { return owner == Owner::home && rights().is_of_stack(page); }
+    bool has_to_ask_home() const {
+      return owner != Owner::remote && !is_own_stack() &&
+             rights().has_to_ask(page, memory.thread_.node(), touch.access);
+    }
+    Meeting meeting() {
+      if (!std::exchange(is_changed, false) || !memory.is_single_writer_mode_due()) return Meeting::none;
+      return meeting_at(rights().is_of_stack(page), rights().copies(memory.thread_.node()), is_copy,
+                        memory.cluster_.layout.threads_per_node);
+    }
+  };
 
   /// The processes of a node share its pages, and other nodes downgrade them in single-writer mode. So a thread reads
   /// the node's state only when simulated time has reached its own. Inline, this function would use up touch()'s
   /// registers.
   [[gnu::noinline]] void touch_in_turn(PageId page, const Touch& touch, Owner owner) {
-    PageRights& rights = *cluster_.rights;
-    const bool is_own_stack = owner == Owner::home && rights.is_of_stack(page);
-    if (!is_own_stack && met_.go_on() && is_single_writer_mode_due()) enter_single_writer_mode();
-    // Repeats if another process of the node dropped the page, on taking a lock, while it was on its way.
-    while (traps(touch.access, pages_.process_permission(thread_.id(), page, owner))) {
-      thread_.catch_up_and_wait();
-      const Time since = cluster_.clock.now();
-      cluster_.await_arrival(thread_, page);
-      const std::optional<FaultKind> kind = pages_.access(thread_.id(), page, touch.home, owner, touch.access);
-      // The trap came before the wait for the other process's fetch, so the wait is part of this fault.
-      thread_.waited(spent_on(*kind), since);
-      const bool fetches = rule_of(*kind).fetches_page;
-      if (fetches) cluster_.begin_arrival(thread_.node(), page);
-      const std::vector<PageId> beside = prefetched(page, *kind);
-      for (const PageId one : beside) cluster_.begin_arrival(thread_.node(), one);
-      const bool was_on = rights.is_on();
-      faults_.take_and_show(page, *kind, touch.home, beside);
-      if (!fetches) {
-        if (was_on && rule_of(*kind).makes_twin && owner == Owner::remote) ask_home(page, touch);
-        // Another node may have got the page meanwhile.
-        if (traps(touch.access, pages_.process_permission(thread_.id(), page, owner))) continue;
-        break;
-      }
-      if (was_on) {
-        // Copies of other stacks are dropped, but not this page; its receiver uses it before another node gets it.
-        apply_change(faults_.granted().is_changed, page, true);
-        rights.note_copies(thread_.node(), page, 1);
-        break;
-      }
-      rights.note_copies(thread_.node(), page, 1 + beside.size());
-      apply_change(faults_.granted().is_changed, page, true);
-    }
-    if (owner != Owner::remote && !is_own_stack && rights.has_to_ask(page, thread_.node(), touch.access)) {
-      ask_home(page, touch);
-    }
+    Touched touched{*this, page, touch, owner};
+    if (!touched.is_own_stack() && met_.go_on() && is_single_writer_mode_due()) enter_single_writer_mode();
+    make_usable(touched);
     if (touch.change) pages_.changed(page, owner, touch.change, cluster_.page_words);
   }
 
-  /// Waits for the right to use a page that the node has.
-  void ask_home(PageId page, const Touch& touch) {
+  void make_usable(Touched& touched) {
+    for (;;) {
+      switch (next_step(touched)) {
+        case TouchStep::fault: take_fault(touched); break;
+        case TouchStep::ask_home:
+          ask_home(touched);
+          touched.has_answer = true;
+          break;
+        case TouchStep::drop_copies: drop_copies(); break;
+        case TouchStep::stop_at_next_touch: met_.meet(true); return;
+        default: return;
+      }
+    }
+  }
+
+  void take_fault(Touched& touched) {
+    PageRights& rights = *cluster_.rights;
+    const PageId page = touched.page;
+    const Touch& touch = touched.touch;
     thread_.catch_up_and_wait();
-    const auto [downgrades, is_changed] = cluster_.rights->grant(page, touch.home, thread_.node(), touch.access);
+    const Time since = cluster_.clock.now();
+    cluster_.await_arrival(thread_, page);
+    const FaultKind kind = *pages_.access(thread_.id(), page, touch.home, touched.owner, touch.access);
+    // The trap came before the wait for the other process's fetch, so the wait is part of this fault.
+    thread_.waited(spent_on(kind), since);
+    const bool fetches = rule_of(kind).fetches_page;
+    if (fetches) cluster_.begin_arrival(thread_.node(), page);
+    const std::vector<PageId> beside = prefetched(page, kind);
+    for (const PageId one : beside) cluster_.begin_arrival(thread_.node(), one);
+    const bool was_on = rights.is_on();
+    faults_.take_and_show(page, kind, touch.home, beside);
+    if (!fetches) {
+      // Another node may have got the page meanwhile.
+      if (was_on && rule_of(kind).makes_twin && touched.owner == Owner::remote) ask_home(touched);
+      return;
+    }
+    touched.is_copy = true;
+    // In single-writer mode copies of other stacks are dropped, but not this page.
+    if (!was_on) rights.note_copies(thread_.node(), page, 1 + beside.size());
+    note_answer(touched, faults_.granted().is_changed);
+    if (was_on) rights.note_copies(thread_.node(), page, 1);
+    touched.has_answer = was_on;
+  }
+
+  /// Waits for the right to use a page that the node has.
+  void ask_home(Touched& touched) {
+    thread_.catch_up_and_wait();
+    const Touch& touch = touched.touch;
+    const auto [downgrades, is_changed] =
+        cluster_.rights->grant(touched.page, touch.home, thread_.node(), touch.access);
     const NodeId home = cluster_.layout.node_of(touch.home);
     thread_.spend(Spent::lock, downgrades + cluster_.idle->both_ways(thread_.node(), home, control_payload));
-    apply_change(is_changed, page, false);
+    touched.is_copy = false;
+    note_answer(touched, is_changed);
   }
 
   /// `is_changed`: the page may show what others have stored elsewhere.
-  void apply_change(bool is_changed, PageId page, bool is_copy) {
-    PageRights& rights = *cluster_.rights;
-    if (!is_changed) return;
-    if (rights.is_on()) {
-      if (rights.concerned(thread_.node()) != Concerned::none) drop_copies();
-      return;
-    }
-    const bool is_due = is_single_writer_mode_due();
-    if (!is_due) return;
-    const std::uint64_t copies = rights.copies(thread_.node());
-    switch (meeting_at(rights.is_of_stack(page), copies, is_copy, cluster_.layout.threads_per_node)) {
-      case Meeting::none: break;
-      case Meeting::drops_copies: drop_copies(); break;
-      case Meeting::meets_others: met_.meet(is_due); break;
+  void note_answer(Touched& touched, bool is_changed) {
+    const PageRights& rights = *cluster_.rights;
+    if (!rights.is_on()) {
+      touched.is_changed = is_changed;
+    } else if (is_changed && rights.concerned(thread_.node()) != Concerned::none) {
+      drop_copies();
     }
   }
 };

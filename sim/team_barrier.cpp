@@ -94,7 +94,7 @@ void TeamBarrier::drop(const RoundPtr& round, std::function<void()> done) {
     member.protecting = times(dirty, costs.dirty_home_page);
     nodes.insert(member.thread->node());
   }
-  for (const NodeId node : nodes) cluster_.pages(node).end_interval(cluster_.rights->mode());
+  for (const NodeId node : nodes) cluster_.pages(node).end_interval(cluster_.rights->is_on());
   cluster_.rights->end(static_cast<std::uint32_t>(round->members.size()));
   if (cluster_.notices) cluster_.notices->publish();
   Time most{};

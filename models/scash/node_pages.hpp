@@ -11,7 +11,6 @@
 
 #include "models/diff.hpp"
 #include "models/ids.hpp"
-#include "models/page_sharing.hpp"
 #include "models/page_table.hpp"
 #include "models/region_set.hpp"
 #include "models/scash/opened_pages.hpp"
@@ -103,10 +102,10 @@ class NodePages {
   /// The node drops copies as the rule of `sync` says. Precondition: everything that the rule wants flushed is flushed.
   void drop(Sync sync);
 
-  /// drop() at a barrier of the team that ends an interval in this mode (page_sharing.hpp): in single-writer mode
-  /// changes come home without notices.
-  void end_interval(SingleWriterMode mode) {
-    if (notices_ && mode != SingleWriterMode::off) drop(Sync::acquire);
+  /// drop() at a barrier of the team that ends an interval. `has_unnoticed`: changes came home without write notices,
+  /// as in single-writer mode.
+  void end_interval(bool has_unnoticed) {
+    if (notices_ && has_unnoticed) drop(Sync::acquire);
     drop(Sync::barrier);
   }
 

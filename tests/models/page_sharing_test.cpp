@@ -1,4 +1,4 @@
-#include "models/page_sharing.hpp"
+#include "models/single_writer/page_sharing.hpp"
 
 #include "tests/catch.hpp"
 

@@ -1,4 +1,4 @@
-#include "models/page_turns.hpp"
+#include "models/single_writer/page_turns.hpp"
 
 #include "models/protocol/pages.hpp"
 #include "tests/catch.hpp"

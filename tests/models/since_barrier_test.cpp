@@ -1,4 +1,4 @@
-#include "models/since_barrier.hpp"
+#include "models/single_writer/since_barrier.hpp"
 
 #include <set>
 #include <vector>

@@ -9,7 +9,7 @@
 #include <memory_resource>
 
 #include "models/scash/node_pages.hpp"
-#include "models/since_barrier.hpp"
+#include "models/single_writer/since_barrier.hpp"
 #include "native/dsm/memory/larger_pages.hpp"
 #include "native/dsm/wire/control.hpp"
 #include "native/dsm/wire/identity.hpp"

@@ -1,9 +1,9 @@
-/// Whether this process's pages have a single writer each (models/page_sharing.hpp). Any thread may ask.
+/// Whether this process's pages have a single writer each (models/single_writer/page_sharing.hpp). Any thread may ask.
 #pragma once
 
 #include <atomic>
 
-#include "models/page_sharing.hpp"
+#include "models/single_writer/page_sharing.hpp"
 
 namespace sdsm::dsm {
 

@@ -20,7 +20,7 @@
 #include "native/dsm/openmp/measured_region.hpp"
 #include "native/dsm/process/ending.hpp"
 #include "native/dsm/protocol/protocol.hpp"
-#include "native/dsm/protocol/scash/copies.hpp"
+#include "native/dsm/protocol/single_writer/copies.hpp"
 #include "native/dsm/protocol/single_writer/downgrades.hpp"
 #include "native/dsm/protocol/single_writer/page_turns.hpp"
 #include "native/dsm/timing/timeline_log.hpp"

@@ -9,9 +9,6 @@ namespace sdsm::dsm {
 SDSM_PROTOCOLS(SDSM_PROTOCOL_OF_RUN)
 #undef SDSM_PROTOCOL_OF_RUN
 
-Protocol* home_open_protocol() {
-  return scash_protocol();
-}
 /// `sdsm run` refuses it.
 Protocol* hardware_protocol() {
   return nullptr;

@@ -4,7 +4,7 @@
 #include "native/dsm/openmp/gang_requests.hpp"
 #include "native/dsm/openmp/lock_requests.hpp"
 #include "native/dsm/protocol/protocol.hpp"
-#include "native/dsm/protocol/scash/page_requests.hpp"
+#include "native/dsm/protocol/single_writer/page_requests.hpp"
 #include "native/dsm/protocol/single_writer/rights_requests.hpp"
 
 #include "native/dsm/files/open_files.hpp"

@@ -10,9 +10,9 @@
 #include <optional>
 
 #include "models/jiajia/messages.hpp"
-#include "models/page_sharing.hpp"
 #include "models/program/demand.hpp"
 #include "models/scash/messages.hpp"
+#include "models/single_writer/page_sharing.hpp"
 #include "native/guest/code/atomic_operation.hpp"
 
 namespace sdsm::dsm {
@@ -76,7 +76,8 @@ enum class WireKind : std::uint8_t {
   shut_copies,    ///< to a local peer (scash/flushes.cpp). Answer: done
   open_state,     ///< address: construct. Answer (when nobody else has it): done; payload: ConstructState
   close_state,    ///< address: construct; payload: ConstructState. No answer
-  single_writer_mode,  ///< from now on pages are shared as models/page_sharing.hpp says. Answer: done (when they are)
+  single_writer_mode,  ///< from now on pages are shared as models/single_writer/page_sharing.hpp says. Answer: done
+                       ///< (when they are)
   end_turn,            ///< Answer (when it is this process's turn to run exit functions): done
   end_done,    ///< its exit functions have run. address: 1 if one has ended the program; value: the status then. Answer
                ///< (when the program has ended): done
@@ -89,10 +90,11 @@ enum class WireKind : std::uint8_t {
   downgrade_request,  ///< single-writer mode, between service threads: address: page; value: PageWish, of what may be
                       ///< kept; payload: how many pages the home has granted this process so far. Answer: downgraded
   downgraded,         ///< address: page; value: Downgraded; payload: the page's slot, if it comes home. No answer
-  turn_ask,  ///< single-writer mode: to process 0: value: ns (models/page_turns.hpp). Answer: done; value: ns to wait
-  turn_end,  ///< no answer
-  atomic,    ///< address: page; value: PageWish; payload: OperationAt. Answer: done; address: how many
-             ///< the home has done for others; payload: program::AtomicOutcome
+  turn_ask,       ///< single-writer mode: to process 0: value: ns (models/single_writer/page_turns.hpp). Answer: done;
+                  ///< value: ns to wait
+  turn_end,       ///< no answer
+  atomic,         ///< address: page; value: PageWish; payload: OperationAt. Answer: done; address: how many
+                  ///< the home has done for others; payload: program::AtomicOutcome
   gang_divided,   ///< address: key of the division; payload: GangDivision. No answer
   gang_left,      ///< address, value: as in barrier_arrive. No answer
   write_notices,  ///< payload: NoticeRuns, as far as barrier_arrive has no room for them. No answer

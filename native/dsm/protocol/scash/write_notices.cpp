@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "models/scash/courses.hpp"
-#include "native/dsm/memory/single_writer_mode.hpp"
 #include "native/dsm/requests/answering.hpp"
 #include "native/dsm/requests/asking.hpp"
 #include "native/dsm/wire/counting.hpp"
@@ -112,7 +111,7 @@ Head exchange_notices(Head arrival) {
   return release;
 }
 
-bool end_epoch() {
+bool end_epoch(bool has_unnoticed) {
   WriteNotices& notices = node().notices;
   if (notices.epoch() > received.epoch) return false;
   notices.skip_to(received.epoch);
@@ -121,7 +120,7 @@ bool end_epoch() {
       notices.add({RegionId{run.region}, run.first + i}, NodeId{run.writer});
     }
   }
-  node().pages.end_interval(single_writer_mode_here());
+  node().pages.end_interval(has_unnoticed);
   notices.publish();
   return true;
 }

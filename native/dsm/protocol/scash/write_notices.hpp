@@ -18,8 +18,8 @@ void note_operation(const Place& place) REQUIRES(application) EXCLUDES(node().mu
 Head exchange_notices(Head arrival) REQUIRES(application) EXCLUDES(node().mutex);
 
 /// Ends the node's epoch: applies a barrier's rule to its pages, by the notices of exchange_notices(). False if a local
-/// peer has done so.
-bool end_epoch() REQUIRES(application, node().mutex);
+/// peer has done so. `has_unnoticed`: changes came home without notices.
+bool end_epoch(bool has_unnoticed) REQUIRES(application, node().mutex);
 
 // The barrier's master keeps notices. All members of the team receive them at its barrier.
 

@@ -8,7 +8,7 @@
 
 #include "native/dsm/memory/memory.hpp"
 #include "native/dsm/memory/node.hpp"
-#include "native/dsm/protocol/scash/copies.hpp"
+#include "native/dsm/protocol/single_writer/copies.hpp"
 #include "native/dsm/protocol/single_writer/downgrades.hpp"
 #include "native/dsm/requests/answering.hpp"
 #include "native/dsm/requests/asking.hpp"

@@ -12,6 +12,7 @@
 #include "native/dsm/memory/opened_pages.hpp"
 #include "native/dsm/memory/stop_the_world.hpp"
 #include "native/dsm/protocol/scash/copies.hpp"
+#include "native/dsm/protocol/single_writer/copies.hpp"
 #include "native/dsm/protocol/single_writer/page_turns.hpp"
 #include "native/dsm/protocol/single_writer/rights_requests.hpp"
 #include "native/dsm/requests/answering.hpp"

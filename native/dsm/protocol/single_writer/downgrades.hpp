@@ -1,6 +1,7 @@
-/// Downgrades pages of this process that others want to use, in single-writer mode (models/page_sharing.hpp). The
-/// service thread does so, whatever the application thread waits for. It puts a page off in two cases: the application
-/// thread was granted the page and has not opened it yet, or somebody else uses the node's tables.
+/// Downgrades pages of this process that others want to use, in single-writer mode
+/// (models/single_writer/page_sharing.hpp). The service thread does so, whatever the application thread waits for. It
+/// puts a page off in two cases: the application thread was granted the page and has not opened it yet, or somebody
+/// else uses the node's tables.
 #pragma once
 
 #include <functional>
@@ -19,7 +20,8 @@ inline bool are_all_in_single_writer_mode() REQUIRES(application) {
 }
 /// Notes whether other threads run the program too, as a team of several does.
 void note_peers(bool has_peers) REQUIRES(application);
-/// Whether this thread, when it meets others, has to stop at its next touch of memory (models/page_sharing.hpp).
+/// Whether this thread, when it meets others, has to stop at its next touch of memory
+/// (models/single_writer/page_sharing.hpp).
 bool is_single_writer_mode_due() REQUIRES(application);
 /// Reports an event, and waits until all processes have the mode that it wants.
 void change_single_writer_mode(SingleWriterEvent event) REQUIRES(application);

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "models/page_turns.hpp"
+#include "models/single_writer/page_turns.hpp"
 #include "native/dsm/protocol/single_writer/downgrades.hpp"
 #include "native/dsm/requests/answering.hpp"
 #include "native/dsm/requests/asking.hpp"

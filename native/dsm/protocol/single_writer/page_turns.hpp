@@ -1,4 +1,5 @@
-/// Turns of threads that take pages from each other, in single-writer mode up to a barrier (models/page_turns.hpp).
+/// Turns of threads that take pages from each other, in single-writer mode up to a barrier
+/// (models/single_writer/page_turns.hpp).
 #pragma once
 
 #include <cstdint>

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "models/atomics.hpp"
-#include "models/since_barrier.hpp"
+#include "models/single_writer/since_barrier.hpp"
 #include "native/dsm/memory/memory.hpp"
 #include "native/dsm/memory/opened_pages.hpp"
-#include "native/dsm/protocol/scash/page_requests.hpp"
 #include "native/dsm/protocol/single_writer/downgrades.hpp"
+#include "native/dsm/protocol/single_writer/page_requests.hpp"
 #include "native/dsm/protocol/single_writer/rights_requests.hpp"
 #include "native/dsm/protocol/single_writer/stack_news.hpp"
 #include "native/dsm/requests/asking.hpp"

@@ -1,4 +1,4 @@
-/// The home of a page in single-writer mode: who may use the page (models/page_sharing.hpp).
+/// The home of a page in single-writer mode: who may use the page (models/single_writer/page_sharing.hpp).
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ void want_page(ProcessId from, const Head& head, const std::byte* payload) REQUI
 void change_alone(std::uint64_t page, std::function<void()> change) REQUIRES(handling);
 /// Whether the process's node alone has the page.
 bool may_change_now(ProcessId from, std::uint64_t page) REQUIRES(handling);
-/// Does an atomic operation as soon as the nodes from which it takes the page (models/page_sharing.hpp) have lost it.
-/// `is_single_writer`: the process that asks for it is in single-writer mode.
+/// Does an atomic operation as soon as the nodes from which it takes the page (models/single_writer/page_sharing.hpp)
+/// have lost it. `is_single_writer`: the process that asks for it is in single-writer mode.
 void operate_when_taken(ProcessId by, std::uint64_t page, bool is_single_writer, std::function<void()> operate)
     REQUIRES(handling);
 /// Whether this process's thread may do an atomic operation at once. If so, later touches of the page notice it.

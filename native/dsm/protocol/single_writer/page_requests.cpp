@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "models/page_sharing.hpp"
 #include "models/prefetch.hpp"
 #include "models/scash/messages.hpp"
+#include "models/single_writer/page_sharing.hpp"
 #include "native/dsm/memory/larger_pages.hpp"
 #include "native/dsm/memory/memory.hpp"
 #include "native/dsm/memory/opened_pages.hpp"
@@ -16,8 +16,8 @@
 #include "native/dsm/memory/torn_words.hpp"
 #include "native/dsm/protocol/incoming_diffs.hpp"
 #include "native/dsm/protocol/protocol.hpp"
-#include "native/dsm/protocol/scash/page_requests.hpp"
 #include "native/dsm/protocol/single_writer/downgrades.hpp"
+#include "native/dsm/protocol/single_writer/page_requests.hpp"
 #include "native/dsm/protocol/single_writer/rights_requests.hpp"
 #include "native/dsm/protocol/single_writer/stack_news.hpp"
 #include "native/dsm/requests/asking.hpp"

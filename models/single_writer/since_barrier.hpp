@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <utility>
 
-#include "models/page_sharing.hpp"
 #include "models/scash/page_state.hpp"
+#include "models/single_writer/page_sharing.hpp"
 
 namespace sdsm {
 

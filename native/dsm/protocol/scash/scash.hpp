@@ -1,67 +1,36 @@
-/// SCASH behind the door (native/dsm/protocol/protocol.hpp).
+/// What of SCASH behind the door (native/dsm/protocol/protocol.hpp) does not depend on when its pages move:
+/// native/dsm/protocol/single_writer/ decides that.
+#pragma once
+
 #include <bit>
 #include <optional>
-#include <utility>
 
 #include "models/prefetch.hpp"
 #include "models/scash/courses.hpp"
 #include "models/scash/messages.hpp"
-#include "native/dsm/memory/single_writer_mode.hpp"
 #include "native/dsm/protocol/protocol.hpp"
-#include "native/dsm/protocol/scash/copies.hpp"
-#include "native/dsm/protocol/scash/page_requests.hpp"
 #include "native/dsm/protocol/scash/write_notices.hpp"
-#include "native/dsm/protocol/single_writer/flags.hpp"
+#include "native/dsm/requests/answering.hpp"
 #include "native/dsm/requests/asking.hpp"
 #include "native/dsm/wire/counting.hpp"
 
 namespace sdsm::dsm {
-namespace {
 
-constexpr ModelOfMessages model_of_messages{
-    [](WireKind kind) -> std::optional<std::size_t> {
-      if (kind == WireKind::page_reply) return unnumbered;
-      if (kind == WireKind::flag_post) kind = WireKind::lock_release;
-      if (kind == WireKind::flag_wait) kind = WireKind::lock_request;
-      return kind <= WireKind::lock_release ? std::optional(static_cast<std::size_t>(kind)) : std::nullopt;
-    },
-    [](const Head& head) -> Bytes {
-      if (head.kind == WireKind::page_reply) return {head.bytes};
-      // In single-writer mode it has copies' hashes beside, for which the model has no room.
-      if (head.kind == WireKind::page_request && head.value == 0) return control_payload + Bytes{head.bytes};
-      if (head.kind == WireKind::diff) return {std::bit_cast<DiffPiece>(head.value).bytes};
-      return control_payload;
-    }};
+/// A lock that this process has just got, and how often it was granted before.
+struct Grant {
+  LockId lock{};
+  std::uint64_t number = 0;
+};
 
-class Scash final : public Protocol {
+class Scash : public Protocol {
  public:
   const ModelOfMessages& messages() const override { return model_of_messages; }
 
   void start() REQUIRES(starting) override {}
 
-  std::optional<std::size_t> take_fault(const Place& place, std::uintptr_t address, Access access, const At& at)
-      REQUIRES(application) EXCLUDES(node().mutex) override {
-    const std::optional<FaultKind> kind = find_right(place, access, at);
-    if (access == Access::read && is_in_single_writer_mode()) come_to_load(at.instruction, address);
-    return kind ? std::optional(static_cast<std::size_t>(*kind)) : std::nullopt;
-  }
-
   void count_page_request(ProcessId home, std::uint64_t further) REQUIRES(application) override {
     const Bytes payload = control_payload + bytes_of_names(further);
     count_message(home, MessageKind::page_request, static_cast<std::uint64_t>(payload.count));
-  }
-
-  void flush(Sync sync) REQUIRES(application) EXCLUDES(node().mutex) override {
-    granted_.reset();
-    dsm::flush(sync);
-  }
-
-  void flush_pages(const AddressRange& pages) REQUIRES(application, node().mutex) override { flush_early(pages); }
-
-  void begin_interval(Sync sync) REQUIRES(application) EXCLUDES(node().mutex) override {
-    // Handlers may have written while the thread waited for the grant.
-    if (const auto granted = std::exchange(granted_, {})) dsm::flush(Sync::acquire, &*granted);
-    drop(sync);
   }
 
   Head ask_at(const SyncPoint& point, Head question, const void* payload, Wait wait, std::uint64_t until_ns)
@@ -102,9 +71,6 @@ class Scash final : public Protocol {
   void tell_more_notices(ProcessId from, const Head& head) REQUIRES(handling) override {
     dsm::tell_more_notices(from, head);
   }
-  void receive_diff(ProcessId from, const Head& head, const std::byte* payload) REQUIRES(handling) override {
-    dsm::receive_diff(from, head, payload);
-  }
 
   void count_page_reply(ProcessId to, std::uint32_t bytes) REQUIRES(handling) override { count_served(to, bytes); }
 
@@ -121,15 +87,27 @@ class Scash final : public Protocol {
     release_with_notices(size, release);
   }
 
- private:
+ protected:
+  constexpr Scash() = default;
+  ~Scash() = default;
+
   std::optional<Grant> granted_;  ///< after which no interval has begun yet
+
+ private:
+  static constexpr ModelOfMessages model_of_messages{
+      [](WireKind kind) -> std::optional<std::size_t> {
+        if (kind == WireKind::page_reply) return unnumbered;
+        if (kind == WireKind::flag_post) kind = WireKind::lock_release;
+        if (kind == WireKind::flag_wait) kind = WireKind::lock_request;
+        return kind <= WireKind::lock_release ? std::optional(static_cast<std::size_t>(kind)) : std::nullopt;
+      },
+      [](const Head& head) -> Bytes {
+        if (head.kind == WireKind::page_reply) return {head.bytes};
+        // In single-writer mode it has copies' hashes beside, for which the model has no room.
+        if (head.kind == WireKind::page_request && head.value == 0) return control_payload + Bytes{head.bytes};
+        if (head.kind == WireKind::diff) return {std::bit_cast<DiffPiece>(head.value).bytes};
+        return control_payload;
+      }};
 };
-constinit Scash scash;
-
-}  // namespace
-
-Protocol* scash_protocol() {
-  return &scash;
-}
 
 }  // namespace sdsm::dsm
