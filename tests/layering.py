@@ -16,6 +16,7 @@ Rules, one line per violation, `file:line: what (why)`:
             (Catch2 would take it for an option)
   rooms     a folder of native/ includes only itself and those before it in ROOMS, holds at most 25 files, and its longest
             chain of includes passes at most 6 files (a header and its source count as one)
+  door      what a protocol's folder of native/dsm/protocol/ holds is used by others through protocol.hpp alone
   kinds     a protocol is called by its name in models/protocol/registry.hpp alone: others ask its tables, or the class
             that it implements
   homes     no folder called utils, common or manager
@@ -75,6 +76,7 @@ ROOMS = [
     *(f"dsm/{room}" for room in ("wire", "process", "memory", "timing", "requests", "books", "files", "protocol")),
     *(f"dsm/protocol/{protocol}" for protocol in ("scash", "jiajia", "single_writer")),
     "dsm/openmp",
+    "dsm/traps",
     "dsm/start",
     "launch",
     "launch/trace",
@@ -192,6 +194,9 @@ def check_rooms(texts: dict[str, str]) -> list[str]:
             if target == file or room(target) not in ROOMS:
                 continue
             uses[file].add(target)
+            is_behind_door = room(target).startswith("dsm/protocol/") and not room(file).startswith("dsm/protocol/")
+            if is_behind_door:
+                found.append(f"{path}:{number}: includes {target}, which is behind the door (ask dsm/protocol/protocol.hpp)")
             if ROOMS.index(room(target)) > ROOMS.index(room(file)):
                 found.append(f"{path}:{number}: includes {target}, which lies above it (let {room(target)}/ call instead)")
     for folder in sorted({room(file) for file in uses}):
@@ -334,8 +339,9 @@ class EachRuleFindsItsViolation(unittest.TestCase):
 
         self.assertEqual(len(broken("dsm/memory/node.cpp", "dsm/openmp/team.hpp")), 1)
         self.assertEqual(broken("dsm/openmp/team.cpp", "dsm/memory/node.hpp", "dsm/openmp/team.hpp"), [])
-        self.assertEqual(len(broken("dsm/protocol/scash/flushes.cpp", "dsm/protocol/single_writer/flags.hpp")), 1)
+        self.assertEqual(len(broken("dsm/protocol/scash/flushes.cpp", "dsm/protocol/single_writer/downgrades.hpp")), 1)
         self.assertEqual(broken("dsm/protocol/single_writer/flushes.cpp", "dsm/protocol/scash/copies.hpp"), [])
+        self.assertEqual(len(broken("dsm/openmp/team.cpp", "dsm/protocol/scash/copies.hpp")), 1)
         self.assertEqual(len(broken("cellar/a.cpp")), 1)
 
     def test_a_room_of_native_with_many_files_or_storeys_is_found(self) -> None:

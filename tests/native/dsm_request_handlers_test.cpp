@@ -57,7 +57,7 @@ Answers take_answers() {
 class NoPages final : public Protocol {
   const ModelOfMessages& messages() const override { return model_; }
   void start() override {}
-  std::optional<std::size_t> take_fault(const Place&, std::uintptr_t, Access, const At&) override { return {}; }
+  std::optional<std::size_t> take_fault(const Place&, Access, const At&) override { return {}; }
   void count_page_request(ProcessId, std::uint64_t) override {}
   void flush(Sync) override {}
   void flush_pages(const AddressRange&) override {}
@@ -68,7 +68,9 @@ class NoPages final : public Protocol {
   Release arrive(Head, bool, Wait) override { return {}; }
   void gather_notices(ProcessId, const Head&, const std::byte*) override {}
   void tell_more_notices(ProcessId, const Head&) override {}
-  void receive_diff(ProcessId, const Head&, const std::byte*) override {}
+  bool sees_all_stores() const override { return true; }
+  void take_plain_wait() override {}
+  bool serve(ProcessId, const Head&, const std::byte*) override { return false; }
   void count_page_reply(ProcessId, std::uint32_t) override {}
   void grant(ProcessId to, const Head& head) override {
     count_served(to, MessageKind::lock_grant, control_payload.count);

@@ -32,16 +32,12 @@
 #include "native/dsm/process/launcher.hpp"
 #include "native/dsm/protocol/pages.hpp"
 #include "native/dsm/protocol/protocol.hpp"
-#include "native/dsm/protocol/single_writer/blind_waits.hpp"
-#include "native/dsm/protocol/single_writer/downgrades.hpp"
-#include "native/dsm/protocol/single_writer/flags.hpp"
 #include "native/dsm/requests/asking.hpp"
 #include "native/dsm/requests/events.hpp"
 #include "native/dsm/requests/request_handlers.hpp"
 #include "native/dsm/timing/timeline_log.hpp"
 #include "native/dsm/timing/trap_time.hpp"
 #include "native/dsm/wire/sockets.hpp"
-#include "native/guest/code/locked_instructions.hpp"
 #include "native/guest/memory/static_arrays.hpp"
 #include "native/guest/openmp/gangs.hpp"
 #include "native/guest/runtime/ending.hpp"
@@ -373,19 +369,6 @@ void free_for(ProcessId /*process*/, void* /*block*/) {}
 void end_waiting_of_blocks() {}
 
 // The world says when a thread waits for a plain store.
-void expect_load(std::uintptr_t /*place*/) {}
-bool come_to_load(std::uintptr_t /*instruction*/, std::uintptr_t /*variable*/) {
-  return false;
-}
-bool take_waiting_trap(std::uintptr_t /*address*/) {
-  return false;
-}
-bool take_rest_trap(ucontext_t& /*machine*/) {
-  return false;
-}
-bool take_followed_step(ucontext_t& /*machine*/) {
-  return false;
-}
 void tell_of_changes(ProcessId /*from*/, const Head& /*head*/, const std::byte* /*payload*/) {}
 
 namespace {
@@ -438,7 +421,7 @@ void start(world::Ground& given, const world::Setup& setup) {
     set_team(processes());
   }
   application.take();
-  note_peers(processes() > 1);
+  the_protocol().note_peers(processes() > 1);
 }
 
 void become(bool is_application) {
@@ -454,23 +437,26 @@ void handle_message(std::uint32_t from, const std::byte* message) {
 
 bool try_again() {
   const Held nothing_else_is_handled(handling);
-  return continue_downgrades();
+  return the_protocol().try_again();
 }
 
-/// As the handler of SIGSEGV does (protocol/faults.cpp).
+/// As the handler of SIGSEGV does (traps/faults.cpp).
 void take_fault_at(std::uintptr_t address, bool is_write, std::uint64_t step) {
   application.check();
   Place place;
   if (!find_place(address, place)) end_run({"an error of the world's: a touch of no page"});
-  the_protocol().take_fault(place, address, is_write ? Access::write : Access::read, At{step, 0});
+  the_protocol().take_fault(place, is_write ? Access::write : Access::read, At{step, 0});
 }
 
 void add(std::uintptr_t address, std::uint32_t number) {
+  application.check();
+  Place place;
+  if (!find_place(address, place)) end_run({"an error of the world's: an atomic operation on no page"});
   program::AtomicOperation operation;
   operation.bytes = sizeof number;
   operation.operand.low = number;
-  program::AtomicOutcome outcome;
-  if (!program::operate_on_shared(0, address, operation, outcome)) end_run({"an atomic operation on no page"});
+  ++asked.atomics;
+  the_protocol().operate(place, address, operation);
 }
 
 constexpr world::Process entries{
@@ -483,7 +469,7 @@ constexpr world::Process entries{
     [](std::uint32_t lock) NO_THREAD_SAFETY_ANALYSIS { acquire_lock(LockId{first_named_lock + lock}); },
     [](std::uint32_t lock) NO_THREAD_SAFETY_ANALYSIS { release_lock(LockId{first_named_lock + lock}); },
     add,
-    []() NO_THREAD_SAFETY_ANALYSIS { come_to_wait(); },
+    []() NO_THREAD_SAFETY_ANALYSIS { the_protocol().come_to_wait(); },
 };
 
 }  // namespace

@@ -20,9 +20,6 @@
 #include "native/dsm/openmp/measured_region.hpp"
 #include "native/dsm/process/ending.hpp"
 #include "native/dsm/protocol/protocol.hpp"
-#include "native/dsm/protocol/single_writer/copies.hpp"
-#include "native/dsm/protocol/single_writer/downgrades.hpp"
-#include "native/dsm/protocol/single_writer/page_turns.hpp"
 #include "native/dsm/timing/timeline_log.hpp"
 #include "native/dsm/wire/clock.hpp"
 #include "native/dsm/wire/counting.hpp"
@@ -199,9 +196,7 @@ void play(std::span<const protocol::Action> course, const SyncPoint& point, Sync
 }
 
 void play_barrier(const Members& members, Barrier barrier, Begun& since) REQUIRES(application) {
-  // Others may wait for what this thread stored, and come to the barrier only after they see it.
-  send_stacks_home();
-  end_turn();
+  the_protocol().come_to_barrier();
   bool waits_for_work = barrier == Barrier::fork_worker;
   // Until the others come, which may take long, handlers may write: the flush behind takes it home.
   Wait wait = Wait::with_handlers;
@@ -217,7 +212,7 @@ void play_barrier(const Members& members, Barrier barrier, Begun& since) REQUIRE
   };
   play(courses_of_run().barrier, {.kind = SyncPoint::Kind::barrier}, members.sync, meet, [&]() REQUIRES(application) {
     if (members.drops_copies) the_protocol().begin_interval(members.sync);
-    if (barrier == Barrier::of_all) end_single_writer_mode();
+    if (barrier == Barrier::of_all) the_protocol().pass_barrier_of_all();
   });
 }
 

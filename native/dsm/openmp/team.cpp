@@ -14,7 +14,6 @@
 #include "native/dsm/openmp/synchronisation.hpp"
 #include "native/dsm/process/inherited.hpp"
 #include "native/dsm/protocol/protocol.hpp"
-#include "native/dsm/protocol/single_writer/downgrades.hpp"
 #include "native/dsm/timing/emulation.hpp"
 #include "native/dsm/timing/timeline_log.hpp"
 #include "native/dsm/wire/counting.hpp"
@@ -65,7 +64,7 @@ void work_in_teams() {
         Directive::fork_worker,
         []() REQUIRES(application) { std::memcpy(&own_start, region_page(), sizeof own_start); }, nothing,
         []() REQUIRES(application) { pass_barrier(Barrier::fork_worker); });
-    note_peers(true);
+    the_protocol().note_peers(true);
     // libgomp ends the threads for which a team has no use, and creates others for the next one.
     if (last == 0 || own_start.number != last + 1) own_start.inherited.give_to_this_thread();
     own_start.state.give_to_this_process();
@@ -135,11 +134,11 @@ void run_team(const gomp::TeamStart& start) {
       },
       []() REQUIRES(application) { pass_barrier(Barrier::of_some); });
   begin_work();
-  note_peers(true);
+  the_protocol().note_peers(true);
   gomp::run_member(team, 0);
   end_work(EventKind::join);
   pass_team_barrier(team.size);
-  note_peers(false);
+  the_protocol().note_peers(false);
   begin_alone();
   end_parallel_region();
   begin_work();

@@ -3,7 +3,9 @@
 #include <cstring>
 
 #include "native/dsm/memory/region_books.hpp"
+#include "native/dsm/protocol/incoming_diffs.hpp"
 #include "native/dsm/protocol/protocol.hpp"
+#include "native/dsm/requests/answering.hpp"
 #include "native/dsm/requests/asking.hpp"
 #include "native/dsm/wire/counting.hpp"
 #include "native/dsm/wire/diff_pieces.hpp"
@@ -57,6 +59,11 @@ void send_diff(const Place& place, const std::byte* diff, const std::byte* twin_
   const auto send = [&](const Head& head, const std::byte* payload)
                         REQUIRES(application) { ask(place.home, head, payload); };
   for_each_piece(diff, twin_words, encoded, send);
+}
+
+void receive_page(ProcessId from, const Head& head, const std::byte* page) {
+  std::memcpy(asked_view_of(from, head.address), page, page_bytes);
+  answer(from, {.kind = WireKind::done});
 }
 
 void move_home(std::uintptr_t begin, std::uint64_t count, Zeros zero_pages) {

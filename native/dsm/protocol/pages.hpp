@@ -14,9 +14,6 @@
 
 namespace sdsm::dsm {
 
-/// Protects the shared memory except the process's own part (opened_pages.hpp), and begins to take faults.
-void start_faults(const program::AddressRange& stack, const program::AddressRange& variables) REQUIRES(starting);
-
 /// Finds the page of `address` and its home. False if the address is not in shared memory, or not allocated there.
 bool find_place(std::uintptr_t address, Place& place) REQUIRES(application);
 
@@ -56,5 +53,7 @@ void send_diff(const Place& place, const std::byte* diff, const std::byte* twin_
 /// Sends `pages` pages from `begin` on to their homes. Zeros::are_there: pages of zeros need not go.
 enum class Zeros : bool { are_there, must_go };
 void move_home(std::uintptr_t begin, std::uint64_t pages, Zeros zero_pages) REQUIRES(application);
+/// Takes such a page.
+void receive_page(ProcessId from, const Head& head, const std::byte* page) REQUIRES(handling);
 
 }  // namespace sdsm::dsm

@@ -13,6 +13,8 @@
 #include "native/dsm/wire/identity.hpp"
 #include "native/dsm/wire/modelled_messages.hpp"
 #include "native/dsm/wire/wire.hpp"
+#include "native/guest/code/atomic_operation.hpp"
+#include "native/guest/runtime/ending.hpp"
 
 namespace sdsm::dsm {
 
@@ -51,10 +53,10 @@ class Protocol {
   // On the application thread: pages.
 
   virtual void start() REQUIRES(starting) = 0;
-  /// Serves a fault at `address`, and opens the page. Returns the kind of fault (models/protocol/kinds.hpp); none where
+  /// Serves a fault, and opens the page. Returns the kind of fault (models/protocol/kinds.hpp); none where
   /// the protocol allows the access, and the page was only to be opened again.
-  virtual std::optional<std::size_t> take_fault(const Place& place, std::uintptr_t address, Access access, const At& at)
-      REQUIRES(application) EXCLUDES(node().mutex) = 0;
+  virtual std::optional<std::size_t> take_fault(const Place& place, Access access, const At& at) REQUIRES(application)
+      EXCLUDES(node().mutex) = 0;
   /// Counts a request for a page and `further` ones.
   virtual void count_page_request(ProcessId home, std::uint64_t further) REQUIRES(application) = 0;
   /// Sends what this process changed home, as the rule of `sync` says, and returns when it is there. Nothing before
@@ -87,9 +89,47 @@ class Protocol {
   virtual void apply(const SyncPoint& /*point*/) REQUIRES(application) EXCLUDES(node().mutex) {}
   /// Ends the run if the protocol's options leave no way to hand memory on by `what`.
   virtual void need_openmp_scope(const char* /*what*/) const {}
+  /// Comes to a barrier. Others may wait for what this thread stored, and come only after they see it.
+  virtual void come_to_barrier() REQUIRES(application) EXCLUDES(node().mutex) {}
+  /// All threads have met; everything is flushed and dropped.
+  virtual void pass_barrier_of_all() REQUIRES(application) EXCLUDES(node().mutex) {}
+
+  // On the application thread: what is handed on without a lock or a barrier (Traits in models/protocol/tables.hpp).
+
+  /// Notes whether other threads run the program too, as a team of several does.
+  void note_peers(bool has_peers) REQUIRES(application) {
+    has_peers_ = has_peers;
+    if (is_wait_due_) come_to_wait();
+  }
+  bool has_peers() const REQUIRES(application) { return has_peers_; }
+  /// The thread comes to a loop in which the program waits for a store. The store may be there already.
+  void come_to_wait() REQUIRES(application) EXCLUDES(node().mutex) {
+    is_wait_due_ = !has_peers_;
+    if (has_peers_) take_plain_wait();
+  }
+  /// Whether the thread sees others' stores as they come, or there are none. Then nobody need look for its waits.
+  virtual bool sees_all_stores() const REQUIRES(application) = 0;
+  /// The thread waits for a store. Returns whether it may find a newer one from now on. With Traits::sees_plain_stores.
+  virtual bool look_for_stores() REQUIRES(application) EXCLUDES(node().mutex) { return false; }
+  /// Lets others see what the thread has stored.
+  virtual void show_stores() REQUIRES(application) EXCLUDES(node().mutex) {}
+  /// Lets the service threads come to the node's tables, in a thread that uses them again and again.
+  virtual void give_way() REQUIRES(application) EXCLUDES(node().mutex) {}
+  /// Does an atomic operation; none where Traits::operates_in_lock is set.
+  virtual program::AtomicOutcome operate(const Place& /*place*/, std::uintptr_t /*address*/,
+                                         const program::AtomicOperation& /*operation*/) REQUIRES(application)
+      EXCLUDES(node().mutex) {
+    program::end_run({"an error of sdsm's: this protocol does atomic operations in a lock"});
+  }
+  /// Does a fence; nothing where Traits::flush_lock is set.
+  virtual void fence() REQUIRES(application) EXCLUDES(node().mutex) {}
 
   // For other processes.
 
+  /// Serves a message of the protocol's own kinds. False if it is of another kind.
+  virtual bool serve(ProcessId from, const Head& head, const std::byte* payload) REQUIRES(handling) = 0;
+  /// Tries again what had to wait. False if there is nothing.
+  virtual bool try_again() REQUIRES(handling) { return false; }
   /// Takes from a question's front what this protocol adds to all. Returns the rest, of head.bytes bytes.
   virtual const std::byte* take_front(ProcessId /*from*/, Head& /*head*/, const std::byte* payload) REQUIRES(handling) {
     return payload;
@@ -97,7 +137,6 @@ class Protocol {
   /// Notices that were too many for a question or an answer.
   virtual void gather_notices(ProcessId from, const Head& head, const std::byte* notices) REQUIRES(handling) = 0;
   virtual void tell_more_notices(ProcessId from, const Head& head) REQUIRES(handling) = 0;
-  virtual void receive_diff(ProcessId from, const Head& head, const std::byte* payload) REQUIRES(handling) = 0;
   virtual void count_page_reply(ProcessId to, std::uint32_t page_bytes) REQUIRES(handling) = 0;
   /// Sends a lock_grant.
   virtual void grant(ProcessId to, const Head& head) REQUIRES(handling) = 0;
@@ -112,6 +151,13 @@ class Protocol {
 
  protected:
   ~Protocol() = default;  // never destroyed: it serves until the process ends
+
+  /// The thread waits in a loop for another's plain store.
+  virtual void take_plain_wait() REQUIRES(application) EXCLUDES(node().mutex) = 0;
+
+ private:
+  bool has_peers_ = false;
+  bool is_wait_due_ = false;  ///< the thread came to a place where the program waits when no other thread ran
 };
 
 /// The run's protocol.

@@ -3,53 +3,21 @@
 #include "native/dsm/openmp/barrier_requests.hpp"
 #include "native/dsm/openmp/gang_requests.hpp"
 #include "native/dsm/openmp/lock_requests.hpp"
+#include "native/dsm/protocol/pages.hpp"
 #include "native/dsm/protocol/protocol.hpp"
-#include "native/dsm/protocol/single_writer/page_requests.hpp"
-#include "native/dsm/protocol/single_writer/rights_requests.hpp"
 
 #include "native/dsm/files/open_files.hpp"
-#include "native/dsm/memory/opened_pages.hpp"
 #include "native/dsm/openmp/synchronisation.hpp"
-#include "native/dsm/protocol/single_writer/blind_waits.hpp"
-#include "native/dsm/protocol/single_writer/downgrades.hpp"
-#include "native/dsm/protocol/single_writer/page_turns.hpp"
-#include "native/dsm/protocol/single_writer/stack_news.hpp"
+#include "native/dsm/traps/blind_waits.hpp"
 
 namespace sdsm::dsm {
-namespace {
-
-/// The local peer that asks holds the node meanwhile.
-void shut_copies_for(ProcessId local_peer) REQUIRES(handling) {
-  node().mutex.is_held_by_asker();
-  shut_copies();
-  answer(local_peer, {.kind = WireKind::done});
-}
-
-}  // namespace
-
 void handle(ProcessId from, const Head& asked, const std::byte* payload) {
   Head head = asked;
   note_passing(head.generation);
   payload = the_protocol().take_front(from, head, payload);
   switch (head.kind) {
-    case WireKind::page_request:
-      return head.value == 0 ? send_pages(from, head, payload) : want_page(from, head, payload);
-    case WireKind::write_request: return head.value == 0 ? void() : want_page(from, head, payload);
-    case WireKind::home_request: return want_page(from, head, payload);
-    case WireKind::diff:
-    case WireKind::late_diff: return the_protocol().receive_diff(from, head, payload);
-    case WireKind::late_done: return receive_late_done();
-    case WireKind::stack_news: return receive_stack_news(from);
-    case WireKind::stack_news_seen: return receive_stack_news_seen();
-    case WireKind::downgrade_request: return receive_downgrade_request(from, head, payload);
-    case WireKind::downgraded: return receive_downgraded(head, payload);
-    case WireKind::single_writer_mode: return receive_single_writer_mode(from, head);
-    case WireKind::turn_ask:
-    case WireKind::turn_end: return serve_turns(from, head);
     case WireKind::seen_values: return tell_of_changes(from, head, payload);
-    case WireKind::atomic: return operate_for(from, head, payload);
     case WireKind::put_page: return receive_page(from, head, payload);
-    case WireKind::shut_copies: return shut_copies_for(from);
     case WireKind::barrier_arrive: return head.address == 0 ? arrive(from, head, payload) : arrive_in_gang(from, head);
     case WireKind::write_notices: return the_protocol().gather_notices(from, head, payload);
     case WireKind::more_notices: return the_protocol().tell_more_notices(from, head);
@@ -77,7 +45,8 @@ void handle(ProcessId from, const Head& asked, const std::byte* payload) {
     case WireKind::exit_functions: return note_exit_functions();
     case WireKind::end_turn: return await_end_turn(from);
     case WireKind::end_done: return pass_end_turn(head);
-    default: return keep_books(from, head, payload);
+    default:
+      if (!the_protocol().serve(from, head, payload)) keep_books(from, head, payload);
   }
 }
 

@@ -8,12 +8,12 @@
 #include <utility>
 
 #include "native/dsm/process/launcher.hpp"
-#include "native/dsm/protocol/single_writer/downgrades.hpp"
-#include "native/dsm/protocol/single_writer/flags.hpp"
+#include "native/dsm/protocol/protocol.hpp"
 #include "native/dsm/requests/asking.hpp"
 #include "native/dsm/requests/events.hpp"
 #include "native/dsm/requests/request_handlers.hpp"
 #include "native/dsm/timing/timeline_log.hpp"
+#include "native/dsm/traps/waits.hpp"
 #include "native/dsm/wire/clock.hpp"
 #include "native/dsm/wire/counting.hpp"
 #include "native/dsm/wire/emulated_network.hpp"
@@ -137,7 +137,7 @@ void answer_process(ProcessId from) REQUIRES(service) {
 
 bool continues_downgrades() {
   const Held nothing_else_is_handled(handling);
-  return continue_downgrades();
+  return the_protocol().try_again();
 }
 
 /// How long the service thread may sleep: until shortly before the next message is due. Null if none is underway.

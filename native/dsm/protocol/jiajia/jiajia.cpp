@@ -10,6 +10,7 @@
 #include "native/dsm/protocol/jiajia/notice_requests.hpp"
 #include "native/dsm/protocol/jiajia/process_copies.hpp"
 #include "native/dsm/protocol/jiajia/scopes.hpp"
+#include "native/dsm/protocol/page_replies.hpp"
 #include "native/dsm/protocol/protocol.hpp"
 #include "native/dsm/wire/counting.hpp"
 #include "native/guest/runtime/ending.hpp"
@@ -90,8 +91,8 @@ class Jiajia final : public Protocol {
 
   void start() REQUIRES(starting) override { start_copies(); }
 
-  std::optional<std::size_t> take_fault(const Place& place, std::uintptr_t, Access access, const At&)
-      REQUIRES(application) EXCLUDES(node().mutex) override {
+  std::optional<std::size_t> take_fault(const Place& place, Access access, const At&) REQUIRES(application)
+      EXCLUDES(node().mutex) override {
     const auto kind = take_copy_fault(place, access);
     return kind ? std::optional(static_cast<std::size_t>(*kind)) : std::nullopt;
   }
@@ -155,6 +156,8 @@ class Jiajia final : public Protocol {
     program::end_run({"the program has ", what, ", which JIAJIA's own scopes do not know. Leave out --scope lock"});
   }
 
+  bool sees_all_stores() const REQUIRES(application) override { return false; }
+
   const std::byte* take_front(ProcessId from, Head& head, const std::byte* payload) REQUIRES(handling) override {
     return take_notices(from, head, payload);
   }
@@ -164,8 +167,13 @@ class Jiajia final : public Protocol {
   void tell_more_notices(ProcessId from, const Head& head) REQUIRES(handling) override {
     tell_more_of_scope(from, head);
   }
-  void receive_diff(ProcessId from, const Head& head, const std::byte* payload) REQUIRES(handling) override {
-    receive_diffs(from, head, payload);
+  bool serve(ProcessId from, const Head& head, const std::byte* payload) REQUIRES(handling) override {
+    switch (head.kind) {
+      case WireKind::page_request: send_pages(from, head, payload, 0, [](std::uint64_t) { return false; }); break;
+      case WireKind::diff: receive_diffs(from, head, payload); break;
+      default: return false;
+    }
+    return true;
   }
   void count_page_reply(ProcessId to, std::uint32_t page_bytes) REQUIRES(handling) override {
     count_served(to, jiajia::MessageKind::GETPGRANT, jiajia::header + jiajia::page_reply_data + Bytes{page_bytes});
@@ -175,6 +183,13 @@ class Jiajia final : public Protocol {
   void release_team(std::uint32_t size, Head release) REQUIRES(handling) override { answer_team(size, release); }
 
  private:
+  void take_plain_wait() REQUIRES(application) override {
+    program::end_run(
+        {"the program waits in a loop for another thread's plain store, which JIAJIA hands on at locks and barriers "
+         "alone (omp atomic read is a plain load). Wait by a lock, a barrier, or an atomic operation that also writes "
+         "(omp atomic capture, fetch_add), or give --protocol scash"});
+  }
+
   std::size_t handed_with_question_ = 0;
 };
 constinit Jiajia jiajia_of_run;

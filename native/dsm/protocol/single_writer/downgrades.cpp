@@ -11,6 +11,7 @@
 #include "native/dsm/memory/memory.hpp"
 #include "native/dsm/memory/opened_pages.hpp"
 #include "native/dsm/memory/stop_the_world.hpp"
+#include "native/dsm/protocol/protocol.hpp"
 #include "native/dsm/protocol/scash/copies.hpp"
 #include "native/dsm/protocol/single_writer/copies.hpp"
 #include "native/dsm/protocol/single_writer/page_turns.hpp"
@@ -64,9 +65,6 @@ constinit Kept kept GUARDED_BY(node().mutex);
 
 /// The mode of all processes.
 constinit SingleWriterMode common_mode GUARDED_BY(application) = SingleWriterMode::off;
-constinit bool are_peers_here GUARDED_BY(application) = false;
-/// The thread came to a place where the program waits when no other thread ran.
-constinit bool is_wait_due GUARDED_BY(application) = false;
 
 bool is_asked_for(std::uintptr_t page) REQUIRES(node().mutex) {
   return std::any_of(node().arriving.begin(), node().arriving.end(),
@@ -277,33 +275,14 @@ SingleWriterMode common_single_writer_mode() {
   return common_mode;
 }
 
-void note_peers(bool has_peers) {
-  are_peers_here = has_peers;
-  if (is_wait_due) come_to_wait();
-}
-
-void come_to_wait() {
-  is_wait_due = !are_peers_here;
-  if (is_wait_due) return;
-  if (!traits().sees_plain_stores) {
-    program::end_run(
-        {"the program waits in a loop for another thread's plain store, which JIAJIA hands on at locks and barriers "
-         "alone (omp atomic read is a plain load). Wait by a lock, a barrier, or an atomic operation that also writes "
-         "(omp atomic capture, fetch_add), or give --protocol scash"});
-  }
-  change_single_writer_mode(SingleWriterEvent::wait);
-  ++asked.waits;
-}
-
 bool is_single_writer_mode_due() {
-  return traits().sees_plain_stores && sdsm::is_single_writer_mode_due(common_mode, are_peers_here, self.layout.nodes);
+  return sdsm::is_single_writer_mode_due(common_mode, the_protocol().has_peers(), self.layout.nodes);
 }
 
 void change_single_writer_mode(SingleWriterEvent event) {
-  if (!traits().sees_plain_stores) return;
   const SingleWriterMode wanted = after(event, common_mode);
   // The processes of one node have all memory in common.
-  if (wanted == common_mode || !are_peers_here || self.layout.nodes == 1) return;
+  if (wanted == common_mode || !the_protocol().has_peers() || self.layout.nodes == 1) return;
   join_single_writer_mode(wanted);
   const Head enters{.kind = WireKind::single_writer_mode, .value = static_cast<std::uint64_t>(wanted)};
   for (std::uint32_t i = 0; i < processes(); ++i) {

@@ -18,15 +18,11 @@ SingleWriterMode common_single_writer_mode() REQUIRES(application);
 inline bool are_all_in_single_writer_mode() REQUIRES(application) {
   return common_single_writer_mode() != SingleWriterMode::off;
 }
-/// Notes whether other threads run the program too, as a team of several does.
-void note_peers(bool has_peers) REQUIRES(application);
 /// Whether this thread, when it meets others, has to stop at its next touch of memory
 /// (models/single_writer/page_sharing.hpp).
 bool is_single_writer_mode_due() REQUIRES(application);
 /// Reports an event, and waits until all processes have the mode that it wants.
 void change_single_writer_mode(SingleWriterEvent event) REQUIRES(application);
-/// Notes that this thread comes to a loop in which the program waits for a store. The store may be there already.
-void come_to_wait() REQUIRES(application);
 /// Shuts what this process has open, as it enters single-writer mode, by itself or for another process.
 void shut_for_single_writer_mode() REQUIRES(handling, node().mutex);
 /// Another process enters single-writer mode.

@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "models/prefetch.hpp"
 #include "models/scash/messages.hpp"
 #include "models/single_writer/page_sharing.hpp"
 #include "native/dsm/memory/larger_pages.hpp"
@@ -15,6 +14,7 @@
 #include "native/dsm/memory/stop_the_world.hpp"
 #include "native/dsm/memory/torn_words.hpp"
 #include "native/dsm/protocol/incoming_diffs.hpp"
+#include "native/dsm/protocol/page_replies.hpp"
 #include "native/dsm/protocol/protocol.hpp"
 #include "native/dsm/protocol/single_writer/downgrades.hpp"
 #include "native/dsm/protocol/single_writer/page_requests.hpp"
@@ -28,12 +28,6 @@
 
 namespace sdsm::dsm {
 namespace {
-
-/// Content of a page in a page_reply.
-const std::byte* content_of(ProcessId from, std::uint64_t address, std::byte* room) {
-  asked_view_of(from, address);
-  return slot_content(address, room);
-}
 
 void apply(ProcessId from, WireKind kind, const Incoming& diff) REQUIRES(handling) {
   store(from, diff, nullptr);
@@ -88,34 +82,11 @@ void send_page(ProcessId from, const Head& head, bool is_changed, const std::vec
   });
 }
 
-void send_pages(ProcessId from, const Head& head, const std::byte* names) {
-  const std::size_t further = head.bytes / sizeof(std::uint32_t);
-  if (further == 0) return send_page(from, head, is_changed_by_others(head.address));
-  if (further > most_prefetch) end_run({"process ", Decimal(index_of(from)), " asks for too many pages at once"});
-  const std::size_t each = shared_page_bytes();
-  static std::byte* const pages = reserve_array<std::byte>((2 + most_prefetch) * each);
-  std::byte* const room = pages + (1 + most_prefetch) * each;
-  Head reply{
-      .kind = WireKind::page_reply, .bytes = static_cast<std::uint32_t>((1 + further) * each), .address = operations};
-  for (std::size_t i = 0; i <= further; ++i) {
-    std::uint32_t behind = 0;
-    if (i > 0) std::memcpy(&behind, names + (i - 1) * sizeof behind, sizeof behind);
-    const std::uint64_t page = i == 0 ? head.address : slot_of(head.address) + std::uint64_t{behind} * each;
-    {
-      const auto nobody_stores = stop_the_world_at(page, false);
-      std::memcpy(pages + i * each, content_of(from, page, room), each);
-    }
-    if (i == 0 ? is_changed_by_others(page) : is_other_page_changed(head.address, page)) {
-      reply.value |= std::uint64_t{1} << i;
-    }
-  }
-  the_protocol().count_page_reply(from, reply.bytes);
-  answer(from, reply, pages);
-}
-
-void receive_page(ProcessId from, const Head& head, const std::byte* page) {
-  std::memcpy(asked_view_of(from, head.address), page, page_bytes);
-  answer(from, {.kind = WireKind::done});
+void serve_pages(ProcessId from, const Head& head, const std::byte* names) {
+  if (head.bytes == 0) return send_page(from, head, is_changed_by_others(head.address));
+  send_pages(from, head, names, operations, [&](std::uint64_t page) REQUIRES(handling) {
+    return page == head.address ? is_changed_by_others(page) : is_other_page_changed(head.address, page);
+  });
 }
 
 void receive_diff(ProcessId from, const Head& head, const std::byte* payload) {

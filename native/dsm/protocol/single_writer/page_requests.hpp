@@ -11,8 +11,7 @@ namespace sdsm::dsm {
 void send_page(ProcessId from, const Head& head, bool is_changed, const std::vector<HeldCopy>& held = {})
     REQUIRES(handling);
 /// Sends the page, and those that `names` asks for beside it.
-void send_pages(ProcessId from, const Head& head, const std::byte* names) REQUIRES(handling);
-void receive_page(ProcessId from, const Head& head, const std::byte* page) REQUIRES(handling);
+void serve_pages(ProcessId from, const Head& head, const std::byte* names) REQUIRES(handling);
 void receive_diff(ProcessId from, const Head& head, const std::byte* payload) REQUIRES(handling);
 void operate_for(ProcessId from, const Head& head, const std::byte* payload) REQUIRES(handling);
 

@@ -4,6 +4,7 @@
 #include "models/diff.hpp"
 #include "native/dsm/memory/opened_pages.hpp"
 #include "native/dsm/protocol/incoming_diffs.hpp"
+#include "native/dsm/protocol/page_replies.hpp"
 #include "native/dsm/protocol/pages.hpp"
 #include "native/dsm/protocol/protocol.hpp"
 #include "native/dsm/wire/counting.hpp"
@@ -39,7 +40,7 @@ class WriteThrough final : public Protocol {
   const ModelOfMessages& messages() const override { return model; }
   void start() REQUIRES(starting) override {}
 
-  std::optional<std::size_t> take_fault(const Place& place, std::uintptr_t, Access, const At&) REQUIRES(application)
+  std::optional<std::size_t> take_fault(const Place& place, Access, const At&) REQUIRES(application)
       EXCLUDES(node().mutex) override {
     const bool is_missed = place.owner != Owner::home && copies.insert(place.id).second;
     if (is_missed) {
@@ -94,9 +95,16 @@ class WriteThrough final : public Protocol {
 
   void gather_notices(ProcessId, const Head&, const std::byte*) REQUIRES(handling) override {}
   void tell_more_notices(ProcessId, const Head&) REQUIRES(handling) override {}
-  void receive_diff(ProcessId from, const Head& head, const std::byte* piece) REQUIRES(handling) override {
-    if (const Incoming* const diff = take_piece(from, head, piece)) store(from, *diff);
+  bool sees_all_stores() const REQUIRES(application) override { return false; }
+  bool serve(ProcessId from, const Head& head, const std::byte* data) REQUIRES(handling) override {
+    if (head.kind == WireKind::page_request) {
+      send_pages(from, head, data, 0, [](std::uint64_t) { return false; });
+      return true;
+    }
+    if (head.kind != WireKind::diff) return false;
+    if (const Incoming* const diff = take_piece(from, head, data)) store(from, *diff);
     answer(from, {.kind = WireKind::done});
+    return true;
   }
   void count_page_reply(ProcessId to, std::uint32_t bytes) REQUIRES(handling) override {
     count_served_of_kind(to, page_message, payload(bytes));
@@ -111,6 +119,9 @@ class WriteThrough final : public Protocol {
   }
 
  private:
+  void take_plain_wait() REQUIRES(application) override {
+    program::end_run({"the program waits by plain loads, which write-through does not hear of"});
+  }
   /// Afterwards the twin is as the page is.
   static void flush_page(const Place& place) REQUIRES(application, node().mutex) {
     const EncodedDiff diff =

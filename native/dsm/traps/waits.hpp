@@ -1,6 +1,6 @@
 /// Notices the first time that a thread waits for another's plain store or atomic operation by plain loads, without a
-/// lock or a barrier. From then on all processes of the program are in single-writer mode (downgrades.hpp,
-/// models/single_writer/page_sharing.hpp).
+/// lock or a barrier: by the loops of its code, or by samples. The protocol says what follows
+/// (models/single_writer/page_sharing.hpp; JIAJIA's runs end).
 #pragma once
 
 #include <ucontext.h>

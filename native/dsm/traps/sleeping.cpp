@@ -7,10 +7,11 @@
 #include <cstdint>
 #include <ctime>
 
+#include "native/dsm/memory/single_writer_mode.hpp"
 #include "native/dsm/openmp/synchronisation.hpp"
 #include "native/dsm/process/ending.hpp"
-#include "native/dsm/protocol/single_writer/downgrades.hpp"
-#include "native/dsm/protocol/single_writer/flags.hpp"
+#include "native/dsm/protocol/protocol.hpp"
+#include "native/dsm/traps/waits.hpp"
 #include "native/guest/kernel/c11_sleep.hpp"
 #include "native/guest/runtime/entry.hpp"
 #include "native/guest/runtime/next_function.hpp"
@@ -40,7 +41,7 @@ class Sleep {
   static void check() {
     application.check();
     if (!is_in_single_writer_mode()) return;
-    give_way();
+    the_protocol().give_way();
     synchronise_memory();
   }
 

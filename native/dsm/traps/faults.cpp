@@ -1,4 +1,6 @@
 /// The program's faults: which are the protocol's, which are the program's own, and which end the run.
+#include "native/dsm/traps/faults.hpp"
+
 #include <sys/mman.h>
 #include <ucontext.h>
 
@@ -10,12 +12,14 @@
 #include "native/dsm/memory/opened_pages.hpp"
 #include "native/dsm/memory/page_log.hpp"
 #include "native/dsm/memory/region_books.hpp"
+#include "native/dsm/memory/single_writer_mode.hpp"
 #include "native/dsm/memory/stacks.hpp"
 #include "native/dsm/memory/stop_the_world.hpp"
 #include "native/dsm/protocol/pages.hpp"
 #include "native/dsm/protocol/protocol.hpp"
 #include "native/dsm/timing/emulation.hpp"
 #include "native/dsm/timing/timeline_log.hpp"
+#include "native/dsm/traps/waits.hpp"
 #include "native/dsm/wire/clock.hpp"
 #include "native/dsm/wire/counting.hpp"
 #include "native/guest/runtime/ending.hpp"
@@ -100,7 +104,9 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   const std::uint64_t entered = trapped + (now_ns() - looked_up);
   const Begun begun = begun_with_trap(entered);
   const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
-  const auto kind = the_protocol().take_fault(place, address, access, at_fault(*machine));
+  const At at = at_fault(*machine);
+  const auto kind = the_protocol().take_fault(place, access, at);
+  if (access == Access::read && is_in_single_writer_mode()) come_to_load(at.instruction, address);
   send_long_page_log();
   send_long_timeline_log();
   resume_work(entered);

@@ -1,5 +1,4 @@
-#include "native/dsm/protocol/single_writer/blind_waits.hpp"
-#include "native/dsm/protocol/pages.hpp"
+#include "native/dsm/traps/blind_waits.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,8 +7,8 @@
 
 #include "native/dsm/memory/memory.hpp"
 #include "native/dsm/memory/node.hpp"
-#include "native/dsm/protocol/single_writer/copies.hpp"
-#include "native/dsm/protocol/single_writer/downgrades.hpp"
+#include "native/dsm/protocol/pages.hpp"
+#include "native/dsm/protocol/protocol.hpp"
 #include "native/dsm/requests/answering.hpp"
 #include "native/dsm/requests/asking.hpp"
 #include "native/dsm/wire/counting.hpp"
@@ -62,7 +61,7 @@ std::uint64_t events_now() REQUIRES(application) {
 
 bool is_alone() REQUIRES(application) {
   if (turning.events != events_now()) turning = {.events = events_now()};
-  return traits().sees_plain_stores && !is_single_writer_mode_due();
+  return the_protocol().sees_all_stores();
 }
 
 std::optional<Poll> poll_of(const greg_t* registers) {

@@ -1,5 +1,4 @@
-#include "native/dsm/protocol/single_writer/flags.hpp"
-#include "native/dsm/protocol/pages.hpp"
+#include "native/dsm/traps/waits.hpp"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -21,13 +20,14 @@
 #include "native/dsm/books/regions.hpp"
 #include "native/dsm/memory/memory.hpp"
 #include "native/dsm/memory/opened_pages.hpp"
+#include "native/dsm/memory/single_writer_mode.hpp"
 #include "native/dsm/memory/stacks.hpp"
 #include "native/dsm/memory/stop_the_world.hpp"
 #include "native/dsm/process/processors.hpp"
-#include "native/dsm/protocol/single_writer/blind_waits.hpp"
-#include "native/dsm/protocol/single_writer/copies.hpp"
-#include "native/dsm/protocol/single_writer/downgrades.hpp"
+#include "native/dsm/protocol/pages.hpp"
+#include "native/dsm/protocol/protocol.hpp"
 #include "native/dsm/requests/asking.hpp"
+#include "native/dsm/traps/blind_waits.hpp"
 #include "native/dsm/wire/clock.hpp"
 #include "native/dsm/wire/counting.hpp"
 #include "native/guest/code/machine_code.hpp"
@@ -103,9 +103,7 @@ void tell_of_wait(FoundBy found) REQUIRES(application) {
 void end_wait(FoundBy found) REQUIRES(application) {
   if (!traits().sees_plain_stores) return tell_of_wait(found);
   samples.events = ~std::uint64_t{0};
-  const bool was_in_it = are_all_in_single_writer_mode();
-  change_single_writer_mode(SingleWriterEvent::wait);
-  if (are_all_in_single_writer_mode() && (!was_in_it || refetch_stacks())) ++asked.waits;
+  if (the_protocol().look_for_stores()) ++asked.waits;
 }
 
 struct CodeByte {
@@ -216,7 +214,7 @@ void rest_until_change(std::uint64_t signals) REQUIRES(application) {
   constexpr std::uint64_t longest_ns = 100'000'000;
   constexpr timespec signal_poll_interval{0, 5'000'000};
   const std::uint64_t until = now_ns() + longest_ns;
-  send_stacks_home();
+  the_protocol().show_stores();
   while (is_as_seen() && now_ns() < until && !is_signal_due(signals)) {
     is_resting = 1;
     if (is_as_seen()) syscall(SYS_futex, &is_resting, FUTEX_WAIT_PRIVATE, 1, &signal_poll_interval);
@@ -272,7 +270,7 @@ void on_check(int /*signal*/, siginfo_t* info, void* context) {
   if (info->si_code != SI_TIMER) {
     if (waits_blindly(machine, Interrupted::after_pause)) end_wait(FoundBy::change);
   } else {
-    send_stacks_home();
+    the_protocol().show_stores();
     const greg_t* const registers = machine.uc_mcontext.gregs;
     if (waits(registers)) {
       end_wait(FoundBy::turns);
