@@ -1,7 +1,7 @@
 /// Finds threads that wait for a plain store, outside of single-writer mode, in a loop of which neither the code nor
 /// the registers say so: it calls functions, reads a clock, counts in memory. Such a thread runs without an event of
 /// the protocol. So from time to time this file single-steps it, and asks other nodes whether they have changed what it
-/// loads. If they have, the program hands on memory by plain stores, and single-writer mode begins (flags.hpp).
+/// loads. If they have, the program hands on memory by plain stores, and single-writer mode begins (waits.hpp).
 ///
 /// A program that synchronises by barriers and locks alone never gets there: nobody may change what a thread has read
 /// since its last synchronisation before it comes to the next.
