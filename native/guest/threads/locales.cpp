@@ -11,6 +11,7 @@
 #include "native/guest/runtime/entry.hpp"
 #include "native/guest/runtime/next_function.hpp"
 #include "native/guest/threads/engine.hpp"
+#include "native/guest/threads/seen_done.hpp"
 
 using namespace sdsm;
 using program::NextFunction;
@@ -61,8 +62,12 @@ void make_standard_facets() {
 SDSM_ENTRY std::size_t sdsm_locale_id(volatile std::size_t* number) asm("_ZNKSt6locale2id5_M_idEv");
 std::size_t sdsm_locale_id(volatile std::size_t* number) {
   SDSM_NEXT_FUNCTION NextFunction<std::size_t(volatile std::size_t*)> real{"_ZNKSt6locale2id5_M_idEv"};
-  if (const std::size_t known = *number; known != 0) return known - 1;
-  if (!engine::has_object(number)) {
+  // A thread that finds the number, and has not acquired it, may find it in one pass of a trace and not in another.
+  constexpr int has_number = 1;
+  const bool is_private = !engine::has_object(number);
+  const std::size_t known = *number;
+  if (known != 0 && (is_private || program::seen_done.holds(number, has_number))) return known - 1;
+  if (is_private) {
     const std::size_t index = real(number);
     if (index + 1 >= first_of_threads) {
       program::end_run(
@@ -75,6 +80,7 @@ std::size_t sdsm_locale_id(volatile std::size_t* number) {
   if (*number == 0) *number = first_of_threads + engine::next_own_number();
   const std::size_t index = *number - 1;
   engine::give(number, engine::mutex_demand);
+  program::seen_done.add(number, has_number);
   return index;
 }
 

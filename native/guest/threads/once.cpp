@@ -7,58 +7,13 @@
 
 #include "native/guest/runtime/entry.hpp"
 #include "native/guest/runtime/next_function.hpp"
-#include "native/guest/runtime/program_image.hpp"
-#include "native/guest/runtime/raw_memory.hpp"
 #include "native/guest/threads/engine.hpp"
+#include "native/guest/threads/seen_done.hpp"
 
 using namespace sdsm;
 using program::NextFunction;
 
 namespace {
-
-/// Variables and what they held when the calling thread saw them done. What it has once seen done is done, and in its
-/// memory too: it need not acquire it again. Only for variables, as other memory may be another object's later.
-class SeenDone {
- public:
-  bool holds(const volatile void* variable, int value) const {
-    return capacity_ != 0 && entry_of(variable).variable == variable && entry_of(variable).value == value;
-  }
-  void add(const volatile void* variable, int value) {
-    if (program::program_image.variables_at(reinterpret_cast<std::uintptr_t>(variable)).end == 0) return;
-    if (2 * (used_ + 1) > capacity_) grow();
-    Entry& entry = entry_of(variable);
-    used_ += entry.variable == nullptr ? 1 : 0;
-    entry = {variable, value};
-  }
-
- private:
-  struct Entry {
-    const volatile void* variable;
-    int value;
-  };
-
-  Entry& entry_of(const volatile void* variable) const {
-    std::size_t place = (reinterpret_cast<std::uintptr_t>(variable) * 0x9e3779b97f4a7c15U) >> 32 & (capacity_ - 1);
-    while (entries_[place].variable != nullptr && entries_[place].variable != variable) {
-      place = (place + 1) & (capacity_ - 1);
-    }
-    return entries_[place];
-  }
-  void grow() {
-    Entry* const old = entries_;
-    const std::size_t old_capacity = capacity_;
-    capacity_ = old_capacity == 0 ? 512 : 2 * old_capacity;
-    entries_ = program::reserve_array<Entry>(capacity_);
-    for (std::size_t i = 0; i < old_capacity; ++i) {
-      if (old[i].variable != nullptr) entry_of(old[i].variable) = old[i];
-    }
-  }
-
-  Entry* entries_ = nullptr;  ///< open addressing; its size is a power of two
-  std::size_t capacity_ = 0;
-  std::size_t used_ = 0;
-};
-constinit thread_local SeenDone seen_done;
 
 /// A function under way that is to be called once.
 struct UnderWay {
@@ -113,7 +68,7 @@ extern "C" __attribute__((visibility("hidden"), used)) int sdsm_leave_once_funct
 namespace {
 
 int call_once_shared(pthread_once_t* control, void (*function)()) {
-  if ((*control & done) != 0 && seen_done.holds(control, *control)) return 0;
+  if ((*control & done) != 0 && program::seen_done.holds(control, *control)) return 0;
   engine::take(control, engine::mutex_demand);
   if ((*control & done) == 0) {
     UnderWay own{control, under_way};
@@ -124,7 +79,7 @@ int call_once_shared(pthread_once_t* control, void (*function)()) {
   }
   const pthread_once_t state = *control;
   engine::give(control, engine::mutex_demand);
-  seen_done.add(control, state);
+  program::seen_done.add(control, state);
   return 0;
 }
 
@@ -156,11 +111,11 @@ SDSM_ENTRY int __cxa_guard_acquire(volatile char* guard) {
     if (is_callers == 1) engine::took_private();
     return is_callers;
   }
-  if (guard[0] != 0 || seen_done.holds(guard, is_done)) return 0;
+  if (guard[0] != 0 || program::seen_done.holds(guard, is_done)) return 0;
   engine::take(guard, engine::mutex_demand);
   if (guard[done_byte] == 0) return 1;
   engine::give(guard, engine::mutex_demand);
-  seen_done.add(guard, is_done);
+  program::seen_done.add(guard, is_done);
   return 0;
 }
 SDSM_ENTRY void __cxa_guard_release(volatile char* guard) {
@@ -176,7 +131,7 @@ SDSM_ENTRY void __cxa_guard_release(volatile char* guard) {
   }
   guard[done_byte] = 1;
   engine::give(guard, engine::mutex_demand);
-  seen_done.add(guard, is_done);
+  program::seen_done.add(guard, is_done);
 }
 SDSM_ENTRY void __cxa_guard_abort(volatile char* guard) {
   SDSM_NEXT_FUNCTION NextFunction<void(volatile char*)> real{"__cxa_guard_abort"};
