@@ -448,7 +448,7 @@ void take_fault_at(std::uintptr_t address, bool is_write, std::uint64_t step) {
   the_protocol().take_fault(place, is_write ? Access::write : Access::read, At{step, 0});
 }
 
-void add(std::uintptr_t address, std::uint32_t number) {
+std::uint32_t add(std::uintptr_t address, std::uint32_t number) {
   application.check();
   Place place;
   if (!find_place(address, place)) end_run({"an error of the world's: an atomic operation on no page"});
@@ -456,7 +456,7 @@ void add(std::uintptr_t address, std::uint32_t number) {
   operation.bytes = sizeof number;
   operation.operand.low = number;
   ++asked.atomics;
-  the_protocol().operate(place, address, operation);
+  return static_cast<std::uint32_t>(the_protocol().operate(place, address, operation).before.low);
 }
 
 constexpr world::Process entries{
@@ -470,6 +470,8 @@ constexpr world::Process entries{
     [](std::uint32_t lock) NO_THREAD_SAFETY_ANALYSIS { release_lock(LockId{first_named_lock + lock}); },
     add,
     []() NO_THREAD_SAFETY_ANALYSIS { the_protocol().come_to_wait(); },
+    []() NO_THREAD_SAFETY_ANALYSIS { the_protocol().look_for_stores(); },
+    []() NO_THREAD_SAFETY_ANALYSIS { the_protocol().show_stores(); },
 };
 
 }  // namespace

@@ -25,6 +25,16 @@ class Oracle {
   }
   /// An atomic operation. Which threads know of it is left open.
   void operate(std::uint32_t page, std::uint32_t word, std::uint32_t value) { places_[page][word] = {{value, 0, {}}}; }
+  /// A thread is about to hand on all that it knows by an operation that makes a word this value; or it has found a
+  /// value there. One thread changes the word.
+  void post(std::uint32_t thread, std::uint32_t page, std::uint32_t value) {
+    posts_[page].push_back({value, thread, clocks_[thread]});
+  }
+  void find(std::uint32_t thread, std::uint32_t page, std::uint32_t value) {
+    for (const Stored& post : posts_[page]) {
+      if (post.value <= value) learn(clocks_[thread], post.clock);
+    }
+  }
   bool may_load(std::uint32_t thread, std::uint32_t page, std::uint32_t word, std::uint32_t value) {
     Clock& known = clocks_[thread];
     const std::vector<Stored>& stores = places_[page][word];
@@ -64,6 +74,7 @@ class Oracle {
   }
 
   std::vector<Stored> places_[pages][words];
+  std::vector<Stored> posts_[pages];
   std::array<Clock, most_processes> clocks_{};
   std::array<Clock, 2> locks_{};
   std::vector<Clock> barriers_;

@@ -44,7 +44,7 @@ FAULTS = (
     Fault("who writes does not take the page from readers", "models/single_writer/page_sharing.hpp", "if (", "wanted == Right::write", ") list", "false", "plain"),
     Fault("who reads leaves the writer its right", "models/single_writer/page_sharing.hpp", "if (", "wanted == Right::read", " && holder.right == Right::write)", "false", "plain"),
     Fault("a downgraded copy comes home without its changes", f"{SINGLE_WRITER}/downgrades.cpp", "    if (", "!is_changed(request.page, parts)", ") parts = 0;", "is_changed(request.page, parts) || true", "plain"),
-    Fault("a granted page is taken before it is opened", f"{SINGLE_WRITER}/downgrades.cpp", "if (", "kept.grants[index_of(request.home)] < request.grants", "", "false", "plain"),
+    Fault("a granted page is taken before it is opened", f"{SINGLE_WRITER}/downgrades.cpp", "if (", "node().grants[index_of(request.home) * each + i] < request.grants[i]", ")", "false", "plain"),
     Fault("single-writer mode begins with changes that are not at home", f"{SINGLE_WRITER}/downgrades.cpp", "", "send_late_diffs(false);", "\n  drop_all_copies();", "", "plain"),
     Fault("who brings itself into single-writer mode is in it too early", f"{SINGLE_WRITER}/downgrades.cpp", "", "if (downgrades.late_diffs > 0 || !node().mutex.try_lock()) return false;\n    node().mutex.unlock();", "", "if (downgrades.late_diffs > 0) return false;", "plain"),
     Fault("late changes do not wait until they have the page alone", f"{SINGLE_WRITER}/page_requests.cpp", "  if (", "may_change_now(from, page)", ") return apply", "true", "plain"),
@@ -55,6 +55,9 @@ FAULTS = (
     Fault("under JIAJIA copies with a notice stay", f"{JIAJIA}/scopes.cpp", "", "if (invalid > 0) shut_invalid_copies();", "", "", "jiajia"),
     Fault("under JIAJIA a page that moves is still its old home's", f"{JIAJIA}/scopes.cpp", "  ", "follow_moves(moves);", "\n", "", "jiajia"),
     Fault("under JIAJIA a page that comes to be written has no twin", f"{JIAJIA}/process_copies.cpp", "", "if (rule.makes_twin) make_twin(place);", "", "", "jiajia"),
+    Fault("an atomic operation goes before what its thread stored", f"{SINGLE_WRITER}/operations.cpp", "", "the_protocol().flush(Sync::acquire);", "\n}\nvoid end_fence", "", "atomics"),
+    Fault("behind an atomic operation old copies stay", f"{SINGLE_WRITER}/operations.cpp", "", "the_protocol().begin_interval(Sync::acquire);", "", "", "atomics"),
+    Fault("a node whose page shows other stores keeps older copies of stacks", f"{SINGLE_WRITER}/page_faults.cpp", "if (", "is_granted && is_changed(0)", ") drop", "false", "plain"),
 )  # fmt: skip
 
 

@@ -39,12 +39,18 @@ class Rules {
         met_ |= self;
         return true;
       case Made::await: waited_ |= self; return word.value >= step.value;
-      case Made::store: word.value = step.value; [[fallthrough]];
+      case Made::post: met_ |= self; return ++word.value == step.value;
+      case Made::await_post: met_ |= self; return word.value >= step.value;
+      case Made::store:
+        word.value = step.value;
+        are_stores_shown_ = false;
+        [[fallthrough]];
       default: return step.word == flag || touch(word, self, step.kind == Made::store);
     }
   }
   bool was_stored(std::uint32_t page, std::uint32_t word) const { return words_[page][word].value != 0; }
-  bool is_through() const { return at_barrier_ == 0 && held_by_[0] == 0 && held_by_[1] == 0; }
+  /// A thread that has come to its end shows no stores any more, for which others may wait.
+  bool is_through() const { return are_stores_shown_ && at_barrier_ == 0 && held_by_[0] == 0 && held_by_[1] == 0; }
 
  private:
   struct Word {
@@ -59,6 +65,7 @@ class Rules {
     at_barrier_ |= self;
     if (at_barrier_ + 1 < std::uint32_t{1} << threads_) return true;
     at_barrier_ = met_ = 0;
+    are_stores_shown_ = true;
     for (auto& page : words_) {
       for (Word& word : page) word = {word.value};
     }
@@ -80,6 +87,7 @@ class Rules {
   // Sets of threads, by bits.
   std::uint32_t held_by_[locks] = {};
   std::uint32_t at_barrier_ = 0;
+  bool are_stores_shown_ = true;
   std::uint32_t met_ = 0;     ///< since the last barrier
   std::uint32_t waited_ = 0;  ///< ever
 };
@@ -140,25 +148,37 @@ class Maker {
       rules_ = before;
     }
   }
-  void access(std::uint32_t thread) {
-    const bool stores = below(2) == 0;
+  std::uint8_t some_page() {
     const bool is_on_stack = uses_stacks_ && below(3) == 0;
-    add({.kind = stores ? Made::store : Made::load,
-         .page = is_on_stack ? static_cast<std::uint8_t>(shared_pages + below(threads())) : byte_below(pages_),
-         .word = byte_below(flag),
-         .value = stores ? ++stored_ : 0},
-        thread);
+    return is_on_stack ? static_cast<std::uint8_t>(shared_pages + below(threads())) : byte_below(pages_);
+  }
+  Step store() { return {.kind = Made::store, .page = some_page(), .word = byte_below(posted), .value = ++stored_}; }
+  void access(std::uint32_t thread) {
+    if (below(2) == 0) return add(store(), thread);
+    add({.kind = Made::load, .page = some_page(), .word = byte_below(posted)}, thread);
   }
   /// A thread stores data and then a flag, for which some threads wait before they load the data.
   void hand_over(std::uint8_t page) {
     const std::uint32_t writer = flag_writers_[page];
-    const std::uint8_t data_page = byte_below(pages_), data_word = byte_below(flag);
-    add({.kind = Made::store, .page = data_page, .word = data_word, .value = ++stored_}, writer);
+    const Step data = store();
+    add(data, writer);
     add({.kind = Made::store, .page = page, .word = flag, .value = ++flags_[page]}, writer);
     for (std::uint32_t thread = 0; thread < threads(); ++thread) {
       if (below(2) == 0) continue;
       add({.kind = Made::await, .page = page, .word = flag, .value = flags_[page]}, thread);
-      add({.kind = Made::load, .page = data_page, .word = data_word}, thread);
+      add({.kind = Made::load, .page = data.page, .word = data.word}, thread);
+    }
+  }
+  /// The same by atomic operations.
+  void hand_over_by_posts(std::uint8_t page) {
+    const std::uint32_t writer = flag_writers_[page];
+    const Step data = store();
+    add(data, writer);
+    add({.kind = Made::post, .page = page, .word = posted, .value = ++flags_[page]}, writer);
+    for (std::uint32_t thread = 0; thread < threads(); ++thread) {
+      if (thread == writer || below(2) == 0) continue;
+      add({.kind = Made::await_post, .page = page, .word = posted, .value = flags_[page]}, thread);
+      add({.kind = Made::load, .page = data.page, .word = data.word}, thread);
     }
   }
   void add_some() {
@@ -171,9 +191,11 @@ class Maker {
       for (std::uint32_t left = 1 + below(3); left > 0; --left) access(thread);
       add({.kind = Made::release, .value = lock}, thread);
     } else if (choice == 1 && kind_ == Kind::atomics) {
-      add({.kind = Made::add, .page = page, .word = counter, .value = 1 + below(9)}, thread);
+      add({.kind = Made::add, .page = some_page(), .word = counter, .value = 1 + below(9)}, thread);
+    } else if (choice == 2 && kind_ == Kind::atomics) {
+      hand_over_by_posts(page);
     } else if (choice == 1 && kind_ == Kind::plain) {
-      hand_over(page);
+      hand_over(some_page());
     } else {
       access(thread);
     }
@@ -186,8 +208,8 @@ class Maker {
   std::uint32_t pages_ = 0;  ///< shared
   bool uses_stacks_ = false;
   std::uint32_t stored_ = 100;
-  std::uint32_t flags_[shared_pages] = {};
-  std::uint32_t flag_writers_[shared_pages] = {};
+  std::uint32_t flags_[world::pages] = {};
+  std::uint32_t flag_writers_[world::pages] = {};
 };
 
 }  // namespace
@@ -216,6 +238,8 @@ std::string text_of(const Step& step) {
     case Made::release: return thread + "gives lock " + value + " back";
     case Made::barrier: return thread + "comes to the barrier";
     case Made::await: return thread + "waits until " + place_of(step) + " is at least " + value;
+    case Made::post: return thread + "posts " + value + " to " + place_of(step);
+    case Made::await_post: return thread + "waits by operations until " + place_of(step) + " is at least " + value;
   }
   return thread;
 }

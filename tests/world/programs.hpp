@@ -19,7 +19,9 @@ struct Step {
     acquire,
     release,
     barrier,
-    await,  ///< loads the word again and again until it has at least this value
+    await,       ///< loads the word again and again until it has at least this value
+    post,        ///< adds to the word, after which it has this value
+    await_post,  ///< adds nothing, again and again, until the word has at least this value
   };
   Kind kind{};
   std::uint8_t thread = 0;
@@ -31,6 +33,9 @@ struct Step {
 };
 std::string name_of_page(std::uint32_t page);
 std::string text_of(const Step& step);
+
+/// The word of a page that a thread posts to.
+inline constexpr std::uint32_t posted = words - 3;
 
 /// How threads hand memory on.
 enum class Kind : std::uint8_t {

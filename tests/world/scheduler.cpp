@@ -255,8 +255,9 @@ struct World::Inside {
     void wake_service() override { has_put_off = true; }
     void note_operation(const void* where, std::uint64_t before, std::uint64_t after) override {
       const auto at = static_cast<std::size_t>(static_cast<const std::byte*>(where) - world->content_of(number, 0));
-      const auto one = static_cast<std::uint32_t>(at / page_length),
+      const auto behind = static_cast<std::uint32_t>(at / page_length),
                  word = static_cast<std::uint32_t>(at % page_length / 4);
+      const std::uint32_t one = behind < shared_pages ? behind : behind - shared_pages;  // twins lie between
       if (before != world->oracle.last(one, word))
         fail(("an atomic operation finds " + std::to_string(before) + " instead of " +
               std::to_string(world->oracle.last(one, word)))
@@ -362,7 +363,18 @@ struct World::Inside {
         reach(self, step, true) = step.value;
         oracle.store(self.number, step.page, step.word, step.value);
         break;
-      case Made::add: return self.process->add(address_of(step), step.value);
+      case Made::add: return static_cast<void>(self.process->add(address_of(step), step.value));
+      case Made::post: {
+        oracle.post(self.number, step.page, step.value);
+        const std::uint32_t before = step.value - 1;
+        if (self.process->add(address_of(step), 1) != before) self.fail("a post found another value");
+        return;
+      }
+      case Made::await_post: {
+        std::uint32_t found = 0;
+        while ((found = self.process->add(address_of(step), 0)) < step.value) self.pass();
+        return oracle.find(self.number, step.page, found);
+      }
       case Made::acquire:
         self.process->acquire(step.value);
         if (std::exchange(holder[step.value], 1) != 0) self.fail("two threads hold a lock");
@@ -386,12 +398,22 @@ struct World::Inside {
     if (!std::exchange(self.has_waited, true)) self.process->wait();
     for (;;) {
       const std::uint32_t& word = load(self, step);
-      if (word >= step.value) return;
+      const std::uint32_t seen = word;
+      if (seen >= step.value) return;
+      self.process->show();
+      if (step.page >= shared_pages) {
+        // Its owner stores there unnoticed: the loop turns until the run-time takes its next sample.
+        constexpr std::uint64_t between_samples_ns = 2'000'000;
+        self.sleep(between_samples_ns);
+        self.ran_ns += between_samples_ns;
+        self.process->look();
+        continue;
+      }
       struct Resting {
         const std::uint32_t* word;
         std::uint32_t seen;
         const std::uint8_t* right;
-      } const resting{&word, word, &self.rights[step.page]};
+      } const resting{&word, seen, &self.rights[step.page]};
       self.wait_until(
           [](const void* what) {
             const auto& one = *static_cast<const Resting*>(what);

@@ -80,8 +80,10 @@ struct Process {
   void (*barrier)();
   void (*acquire)(std::uint32_t lock);
   void (*release)(std::uint32_t lock);
-  void (*add)(std::uintptr_t address, std::uint32_t number);
+  std::uint32_t (*add)(std::uintptr_t address, std::uint32_t number);  ///< atomically; returns what was there before
   void (*wait)();  ///< the run-time has found the thread waiting for a plain store
+  void (*look)();  ///< it finds it so again
+  void (*show)();  ///< the thread is about to rest
 };
 extern "C" const Process* world_process();
 

@@ -51,7 +51,8 @@ Node::Node(std::byte* memory, std::size_t bytes)
       arriving(&arena),
       downgrading(&arena),
       operating(&arena),
-      copies{0, std::pmr::vector<Place>(&arena), std::pmr::vector<Place>(&arena)} {
+      copies{0, std::pmr::vector<Place>(&arena), std::pmr::vector<Place>(&arena)},
+      grants(std::size_t{processes()} * self.layout.threads_per_node, &arena) {
   // Their processes have them open for good (opened_pages.hpp).
   for (std::uint32_t process = 0; process < processes(); ++process) {
     notices.add_unnoticed(RegionId{stack_region(process)});

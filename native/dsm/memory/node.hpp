@@ -90,6 +90,8 @@ struct Node {
   std::uint32_t in_single_writer_mode GUARDED_BY(mutex) = 0;    ///< processes of the node
   CopiesOfOthers<std::pmr::vector<Place>> copies GUARDED_BY(mutex);
   KeptStacks kept_stacks GUARDED_BY(mutex);
+  /// Of pages, that its processes have taken: by process of the node, for one home after the other.
+  std::pmr::vector<std::uint64_t> grants GUARDED_BY(mutex);
   /// Other nodes use pages of this one in single-writer mode, or atomic operations have changed some: a process asks
   /// the home before it opens one.
   std::atomic<bool> shares_pages = false;

@@ -88,7 +88,8 @@ enum class WireKind : std::uint8_t {
   stack_news_seen,  ///< no answer
   home_request,  ///< single-writer mode: address: page of the own node; value: PageWish. Answer: done; value: OwnPage
   downgrade_request,  ///< single-writer mode, between service threads: address: page; value: PageWish, of what may be
-                      ///< kept; payload: how many pages the home has granted this process so far. Answer: downgraded
+                      ///< kept; payload: how often the home has granted pages so far, by process of the node. Answer:
+                      ///< downgraded
   downgraded,         ///< address: page; value: Downgraded; payload: the page's slot, if it comes home. No answer
   turn_ask,       ///< single-writer mode: to process 0: value: ns (models/single_writer/page_turns.hpp). Answer: done;
                   ///< value: ns to wait

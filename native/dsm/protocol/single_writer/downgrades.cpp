@@ -32,7 +32,7 @@ struct DowngradeRequest {
   ProcessId home{};
   std::uintptr_t page = 0;
   PageWish kept;
-  std::uint64_t grants = 0;  ///< that were sent to this process before
+  std::vector<std::uint64_t> grants{};  ///< that were sent before, by process of the node
   bool is_shut = false;
   bool was_written = false;
   bool takes_copy = false;  ///< from the node, as its last process that shut the page
@@ -56,12 +56,8 @@ struct Downgrades {
 };
 constinit Downgrades downgrades GUARDED_BY(handling);
 
-/// The application thread's.
-struct Kept {
-  std::vector<std::uint64_t> grants;  ///< by home: that have come
-  std::uint64_t until_ns = 0;
-};
-constinit Kept kept GUARDED_BY(node().mutex);
+/// Until then the application thread keeps its pages.
+constinit std::uint64_t kept_until_ns GUARDED_BY(node().mutex) = 0;
 
 /// The mode of all processes.
 constinit SingleWriterMode common_mode GUARDED_BY(application) = SingleWriterMode::off;
@@ -87,8 +83,12 @@ bool local_peers_send() REQUIRES(handling) {
 
 /// False if the page cannot be shut now.
 bool shut(DowngradeRequest& request) REQUIRES(handling, node().mutex) {
-  kept.grants.resize(processes());
-  if (kept.grants[index_of(request.home)] < request.grants || now_ns() < kept.until_ns) return false;
+  // Local peers, too, leave a page that was granted to one of them until it is in use.
+  const std::size_t each = request.grants.size();
+  for (std::size_t i = 0; i < each; ++i) {
+    if (node().grants[index_of(request.home) * each + i] < request.grants[i]) return false;
+  }
+  if (now_ns() < kept_until_ns) return false;
   if (local_peers_send()) return false;
   request.is_shut = true;
   request.was_written = may_be_written(request.page);
@@ -324,10 +324,11 @@ void answer_behind_stacks(ProcessId to, std::function<LateAnswer()> take) {
 }
 
 void receive_downgrade_request(ProcessId home, const Head& head, const std::byte* payload) {
-  DowngradeRequest request{home, head.address, PageWish{head.value}, 0};
-  std::memcpy(&request.grants, payload, sizeof request.grants);
+  DowngradeRequest request{home, head.address, PageWish{head.value}};
+  request.grants.resize(self.layout.threads_per_node);
+  std::memcpy(request.grants.data(), payload, request.grants.size() * sizeof request.grants[0]);
   if (try_downgrade(request)) return;
-  downgrades.put_off.push_back(request);
+  downgrades.put_off.push_back(std::move(request));
   note_put_off(true);
   if (!service.is_taken()) wake_service();
 }
@@ -336,7 +337,7 @@ bool continue_downgrades() {
   std::vector<DowngradeRequest> again;
   again.swap(downgrades.put_off);
   for (DowngradeRequest& request : again) {
-    if (!try_downgrade(request)) downgrades.put_off.push_back(request);
+    if (!try_downgrade(request)) downgrades.put_off.push_back(std::move(request));
   }
   answer_who_enters();
   go_on_with_answers();
@@ -360,8 +361,8 @@ void give_way() {
 }
 
 void confirm_grant(ProcessId home) {
-  kept.grants.resize(processes());
-  ++kept.grants[index_of(home)];
+  const std::size_t each = self.layout.threads_per_node;
+  ++node().grants[index_of(home) * each + index_of(self.process) % each];
 }
 
 bool is_being_downgraded(std::uintptr_t page) {
@@ -372,7 +373,7 @@ bool is_being_downgraded(std::uintptr_t page) {
 }
 
 void keep_pages_until(std::uint64_t ns) {
-  kept.until_ns = ns;
+  kept_until_ns = ns;
 }
 
 }  // namespace sdsm::dsm

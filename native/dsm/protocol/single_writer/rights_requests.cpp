@@ -78,17 +78,19 @@ void request_downgrades(std::uint64_t address, SharedPage& page) REQUIRES(handli
   // The last one's answer may come before this function returns.
   const std::vector<PageSharing::Loss> ending = page.ending;
   for (const PageSharing::Loss& loss : ending) {
-    for (std::uint32_t i = index_of(loss.node) * each; i < (index_of(loss.node) + 1) * each; ++i) {
+    const std::uint32_t first = index_of(loss.node) * each;
+    const std::uint64_t* const begin = &granted_to(ProcessId{first});
+    const std::vector<std::uint64_t> grants(begin, begin + each);
+    for (std::uint32_t i = first; i < first + each; ++i) {
       const ProcessId to{i};
-      const std::uint64_t grants = granted_to(to);
       const Head head{.kind = WireKind::downgrade_request,
-                      .bytes = sizeof grants,
+                      .bytes = static_cast<std::uint32_t>(each * sizeof grants[0]),
                       .address = address,
                       .value = PageWish::of(page.id, loss.kept).number};
       if (to == self.process) {
-        receive_downgrade_request(to, head, reinterpret_cast<const std::byte*>(&grants));
+        receive_downgrade_request(to, head, reinterpret_cast<const std::byte*>(grants.data()));
       } else {
-        notify(to, head, &grants);
+        notify(to, head, grants.data());
       }
     }
   }
