@@ -56,14 +56,15 @@ class FunctionReader {
   /// Reading takes its time, and few functions have such instructions.
   bool is_promising() const {
     for (std::uint32_t i = 0; i + 1 < bytes_; ++i) {
-      const std::uint8_t byte = begin_[i];
-      constexpr std::uint8_t lock = 0xf0;  // also the last byte of mfence
-      constexpr std::uint8_t exchange = 0x86;
-      const bool is_register = begin_[i + 1] >= 0xc0;
-      if (byte == 0x0f && reads_cycles(begin_ + i, decode(begin_ + i, bytes_ - i))) return true;
-      if (byte == lock || ((byte | 1) == (exchange | 1) && !is_register)) return true;
+      const std::uint8_t byte = begin_[i], next = begin_[i + 1];
+      const bool may_exchange = (byte | 1) == 0x87 && next < 0xc0;  // with memory
+      const bool may_read_cycles = byte == 0x0f && (next == 0x31 || next == 0x01);
+      const bool may_fence = byte == 0xae && next == 0xf0;
+      // What comes before the prefix may be other prefixes, and shorten what comes behind it.
+      const bool may_lock = byte == 0xf0 && (bytes_ - i < longest_instruction || instruction_at(i).has_lock());
+      if (may_exchange || may_read_cycles || may_fence || may_lock) return true;
     }
-    return bytes_ > 0 && begin_[bytes_ - 1] == 0xf0;
+    return false;
   }
 
   void read() {
@@ -79,6 +80,8 @@ class FunctionReader {
   }
 
  private:
+  Instruction instruction_at(std::uint32_t at) const { return decode(begin_ + at, bytes_ - at); }
+
   void reach(std::int64_t at) {
     if (at < 0 || at >= bytes_ || replacements.is_reached[static_cast<std::size_t>(at)]) return;
     replacements.to_read.push_back(static_cast<std::uint32_t>(at));
@@ -87,22 +90,19 @@ class FunctionReader {
   void read_from(std::uint32_t at) {
     while (at < bytes_ && !replacements.is_reached[at]) {
       replacements.is_reached[at] = true;
-      const Instruction found = decode(begin_ + at, bytes_ - at);
-      if (found.length == 0) return;
-      replace(at);
-      if (reads_cycles(begin_ + at, found)) ++replacements.cycle_readings;
+      const Instruction found = instruction_at(at);
+      if (!found.is_known()) return;
+      if (const auto locked = locked_of(found)) {
+        replacements.all.push_back({reinterpret_cast<std::uintptr_t>(begin_ + at), *locked});
+      }
+      if (found.reads_cycles()) ++replacements.cycle_readings;
       at += found.length;
-      if (found.flow == Flow::branch || found.flow == Flow::jump) reach(std::int64_t{at} + found.target);
+      const Flow flow = found.flow();
+      if (flow == Flow::branch || flow == Flow::jump) reach(at + found.target());
       // A table of addresses has those of instructions behind the jump, mostly.
-      if (found.flow == Flow::indirect) is_linear_ = true;
-      if ((found.flow == Flow::jump || found.flow == Flow::end) && !is_linear_) return;
+      if (flow == Flow::indirect) is_linear_ = true;
+      if ((flow == Flow::jump || flow == Flow::end) && !is_linear_) return;
     }
-  }
-
-  void replace(std::uint32_t at) const {
-    const auto instruction = decode_locked(begin_ + at, bytes_ - at);
-    if (!instruction) return;
-    replacements.all.push_back({reinterpret_cast<std::uintptr_t>(begin_ + at), *instruction});
   }
 
   std::uint8_t* begin_;

@@ -1,4 +1,4 @@
-/// How much memory an instruction of x86-64 accesses, and whether it reads what it writes. For single steps, where the
+/// How much memory an instruction accesses, where, and whether it reads what it writes. For single steps, where the
 /// processor reports only the first byte.
 #pragma once
 
@@ -12,23 +12,26 @@
 
 namespace sdsm::program {
 
+/// Of an operand; of a string instruction, one element.
 struct MemoryAccess {
-  std::uint32_t bytes = 0;        ///< from its first byte on; 0: not known (masks, gathers, state of the processor)
-  bool reads_and_writes = false;  ///< of one operand: arithmetic on memory, exchanges
+  MemoryOperand operand;
+  std::uint32_t bytes = 0;  ///< from its first byte on; 0: not known (masks, state of the processor)
+  bool reads = false;
+  bool writes = false;
 };
 
-/// The access of the instruction that was decoded at `code`, if its ModRM byte names memory or it is a string
-/// instruction: one element then. The tables are those of AMD's manual (volumes 3 to 5).
-MemoryAccess memory_access(const std::uint8_t* code, const Instruction& found);
+/// The instruction's accesses that assembly code names: movs and cmps have two. Not its pushes and pops.
+struct MemoryAccesses {
+  MemoryAccess all[2];
+  std::size_t count = 0;
+};
+MemoryAccesses accesses_of(const Instruction& instruction);
 
 /// The number in memory, with or without a fraction, that an instruction loads, stores or compares.
 struct Poll {
   std::uintptr_t address = 0;
   std::uint32_t bytes = 0;  ///< 1, 2, 4 or 8
 };
-
-/// Longest instruction, in bytes.
-inline constexpr std::size_t longest_instruction = 15;
 
 /// The poll of a thread with these registers, whose instruction pointer says where it is. `code`: the instruction's
 /// bytes, of which `longest_instruction` may be read. Nothing for instructions by which no loop waits.
