@@ -12,7 +12,7 @@ find_package(OpenMP REQUIRED COMPONENTS C CXX)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd>=1.4)
 find_package(zydis 4.0 CONFIG QUIET)
 if(NOT zydis_FOUND)
-  message(FATAL_ERROR "Zydis 4.0 or newer of that major version is missing: install libzydis-dev, or add its prefix to CMAKE_PREFIX_PATH")
+  message(FATAL_ERROR "Zydis 4 is missing: install libzydis-dev, or add its prefix to CMAKE_PREFIX_PATH")
 endif()
 # Debian's SimGrid ships a pkg-config file and no CMake configuration.
 pkg_check_modules(SimGrid REQUIRED IMPORTED_TARGET simgrid>=3.32)

@@ -12,7 +12,6 @@
 #include <string_view>
 #include <vector>
 
-#include "native/guest/code/memory_access.hpp"
 #include "tests/campaign.hpp"
 #include "tests/catch.hpp"
 

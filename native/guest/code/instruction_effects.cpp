@@ -5,8 +5,9 @@
 namespace sdsm::program {
 namespace {
 
-/// Instructions of these kinds do nothing but what their operands say.
+/// Whether it does nothing but what its operands say.
 bool is_plain(const Instruction& instruction) {
+  if (locked_of(instruction)) return false;
   switch (instruction.meta.category) {
     case ZYDIS_CATEGORY_BINARY:
     case ZYDIS_CATEGORY_CMOV:
@@ -20,109 +21,75 @@ bool is_plain(const Instruction& instruction) {
   }
 }
 
-/// Nor what their operands say.
-bool is_nothing(const Instruction& instruction) {
-  switch (instruction.mnemonic) {
-    case ZYDIS_MNEMONIC_ENDBR64:
-    case ZYDIS_MNEMONIC_NOP:
-    case ZYDIS_MNEMONIC_PAUSE: return true;
-    default: return false;
-  }
-}
-
-/// The entry of the linker's table of addresses there; 0 outside of the file.
-std::uintptr_t entry_of(const AddressRange& file, std::uintptr_t address) {
+/// The function that the instruction calls; 0 if it is unknown.
+std::uintptr_t called_by(const Instruction& instruction, const Operands& operands, std::uintptr_t next,
+                         const AddressRange& file) {
+  const ZydisDecodedOperand& named = operands.named()[0];
+  if (named.type == ZYDIS_OPERAND_TYPE_IMMEDIATE) return next + static_cast<std::uintptr_t>(instruction.target());
+  const auto memory = memory_of(instruction, named);
+  if (!memory || memory->base != Register::rip) return 0;
+  // An entry of the linker's table.
+  const std::uintptr_t address = address_of(*memory, nullptr, next);
   std::uintptr_t entry = 0;
   if (address < file.begin || address + sizeof entry > file.end) return 0;
   std::memcpy(&entry, reinterpret_cast<const void*>(address), sizeof entry);
   return entry;
 }
 
-class EffectReader {
- public:
-  EffectReader(const Instruction& instruction, const Operands& operands, std::uintptr_t next)
-      : instruction_(instruction), operands_(operands), next_(next) {}
+void use_register(const ZydisDecodedOperand& operand, Effect& effect) {
+  const ZydisRegister name = operand.reg.value;
+  if (name == ZYDIS_REGISTER_RIP || name == ZYDIS_REGISTER_RFLAGS) return;
+  const std::uint32_t bit = bit_of(register_of(name));
+  effect.is_known &= bit != 0;
+  // What is written on a condition keeps its value else.
+  if (reads(operand) || (operand.actions & ZYDIS_OPERAND_ACTION_CONDWRITE) != 0) effect.reads |= bit;
+  if (writes(operand)) effect.writes |= bit;
+}
 
-  Effect read(const Pauses& pauses) {
-    if (is_nothing(instruction_)) return {.is_known = true};
-    if (instruction_.meta.category == ZYDIS_CATEGORY_CALL) return call(pauses);
-    const Flow flow = instruction_.flow();
-    effect_.is_known =
-        flow == Flow::branch || flow == Flow::jump || (is_plain(instruction_) && !instruction_.has_lock());
-    for (const ZydisDecodedOperand& operand : operands_.all()) {
-      if (operand.type == ZYDIS_OPERAND_TYPE_REGISTER) use_register(operand);
-      if (operand.type == ZYDIS_OPERAND_TYPE_MEMORY) use_memory(operand);
-    }
-    use_flags();
-    const auto named = operands_.named();
-    // What it sets to zero it does not read.
-    if (instruction_.mnemonic == ZYDIS_MNEMONIC_XOR && named[1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
-        named[0].type == ZYDIS_OPERAND_TYPE_REGISTER && named[0].reg.value == named[1].reg.value) {
-      effect_.reads = 0;
-    }
-    return effect_;
-  }
+void use_memory(const ZydisDecodedOperand& operand, const std::optional<MemoryOperand>& memory, std::uintptr_t next,
+                Effect& effect) {
+  effect.is_known &= memory && !effect.memory && operand.visibility != ZYDIS_OPERAND_VISIBILITY_HIDDEN;
+  if (!effect.is_known) return;
+  effect.memory = memory;
+  if (memory->base == Register::rip) effect.memory->displacement += static_cast<std::int64_t>(next);
+  effect.reads |= bit_of(memory->base) | bit_of(memory->index);
+  const bool is_address = operand.mem.type == ZYDIS_MEMOP_TYPE_AGEN;
+  effect.loads = !is_address && reads(operand);
+  effect.stores = !is_address && writes(operand);
+}
 
- private:
-  /// A call leaves these registers as it likes: rax, rcx, rdx, rsi, rdi, r8 to r11.
-  Effect call(const Pauses& pauses) const {
-    constexpr std::uint32_t not_kept = 0xfc7;
-    const ZydisDecodedOperand& named = operands_.named()[0];
-    std::uintptr_t function = 0;
-    if (named.type == ZYDIS_OPERAND_TYPE_IMMEDIATE) {
-      function = next_ + static_cast<std::uintptr_t>(instruction_.target());
-    } else if (const auto table = memory_of(instruction_, named); table && table->base == Register::rip) {
-      function = entry_of(pauses.file, address_of(*table, nullptr, next_));
-    }
-    return {.writes = not_kept | flags_bit, .is_known = pauses.has(function)};
-  }
-
-  void use_register(const ZydisDecodedOperand& operand) {
-    const ZydisRegister name = operand.reg.value;
-    if (name == ZYDIS_REGISTER_RIP || name == ZYDIS_REGISTER_RFLAGS) return;
-    const std::uint32_t bit = bit_of(register_of(name));
-    if (bit == 0) effect_.is_known = false;
-    // What is written on a condition keeps its value else.
-    if (reads(operand) || (operand.actions & ZYDIS_OPERAND_ACTION_CONDWRITE) != 0) effect_.reads |= bit;
-    if (writes(operand)) effect_.writes |= bit;
-  }
-
-  void use_memory(const ZydisDecodedOperand& operand) {
-    const auto memory = memory_of(instruction_, operand);
-    if (!memory || effect_.memory || operand.visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN ||
-        (instruction_.mnemonic == ZYDIS_MNEMONIC_XCHG)) {
-      effect_.is_known = false;
-      return;
-    }
-    effect_.memory = memory;
-    if (memory->base == Register::rip) effect_.memory->displacement += static_cast<std::int64_t>(next_);
-    effect_.reads |= bit_of(memory->base) | bit_of(memory->index);
-    const bool is_address = operand.mem.type == ZYDIS_MEMOP_TYPE_AGEN;
-    effect_.loads = !is_address && reads(operand);
-    effect_.stores = !is_address && writes(operand);
-  }
-
-  void use_flags() {
-    const ZydisAccessedFlags* const flags = instruction_.cpu_flags;
-    if (flags == nullptr) return;
-    constexpr ZydisAccessedFlagsMask of_comparisons = status_flags;
-    if ((flags->tested & of_comparisons) != 0) effect_.reads |= flags_bit;
-    if (((flags->modified | flags->set_0 | flags->set_1 | flags->undefined) & of_comparisons) != 0) {
-      effect_.writes |= flags_bit;
-    }
-  }
-
-  const Instruction& instruction_;
-  const Operands& operands_;
-  std::uintptr_t next_;
-  Effect effect_;
-};
+void use_flags(const ZydisAccessedFlags& flags, Effect& effect) {
+  if ((flags.tested & status_flags) != 0) effect.reads |= flags_bit;
+  const auto written = flags.modified | flags.set_0 | flags.set_1 | flags.undefined;
+  if ((written & status_flags) != 0) effect.writes |= flags_bit;
+}
 
 }  // namespace
 
 Effect effect_of(const Instruction& instruction, const Operands& operands, const std::uint8_t* code,
                  const Pauses& pauses) {
-  return EffectReader(instruction, operands, reinterpret_cast<std::uintptr_t>(code) + instruction.length).read(pauses);
+  const std::uintptr_t next = reinterpret_cast<std::uintptr_t>(code) + instruction.length;
+  if (instruction.is({ZYDIS_MNEMONIC_ENDBR64, ZYDIS_MNEMONIC_NOP, ZYDIS_MNEMONIC_PAUSE})) return {.is_known = true};
+  if (instruction.meta.category == ZYDIS_CATEGORY_CALL) {
+    // It leaves these registers as it likes: rax, rcx, rdx, rsi, rdi, r8 to r11.
+    constexpr std::uint32_t not_kept = 0xfc7;
+    return {.writes = not_kept | flags_bit,
+            .is_known = pauses.has(called_by(instruction, operands, next, pauses.file))};
+  }
+  const Flow flow = instruction.flow();
+  Effect effect{.is_known = flow == Flow::branch || flow == Flow::jump || is_plain(instruction)};
+  for (const ZydisDecodedOperand& operand : operands.all()) {
+    if (operand.type == ZYDIS_OPERAND_TYPE_REGISTER) use_register(operand, effect);
+    if (operand.type == ZYDIS_OPERAND_TYPE_MEMORY) use_memory(operand, memory_of(instruction, operand), next, effect);
+  }
+  if (instruction.cpu_flags != nullptr) use_flags(*instruction.cpu_flags, effect);
+  // What it sets to zero it does not read.
+  const auto named = operands.named();
+  const auto is_register = [](const auto& operand) { return operand.type == ZYDIS_OPERAND_TYPE_REGISTER; };
+  const bool clears =
+      instruction.mnemonic == ZYDIS_MNEMONIC_XOR && std::all_of(named.begin(), named.end(), is_register);
+  if (clears && named[0].reg.value == named[1].reg.value) effect.reads = 0;
+  return effect;
 }
 
 }  // namespace sdsm::program

@@ -62,7 +62,7 @@ class FunctionReader {
       const bool may_fence = byte == 0xae && next == 0xf0;
       // What comes before the prefix may be other prefixes, and shorten what comes behind it.
       const bool may_lock = byte == 0xf0 && (bytes_ - i < longest_instruction || instruction_at(i).has_lock());
-      if (may_exchange || may_read_cycles || may_fence || may_lock) return true;
+      if ((may_exchange || may_read_cycles || may_fence || may_lock) && is_of_note(i)) return true;
     }
     return false;
   }
@@ -81,6 +81,29 @@ class FunctionReader {
 
  private:
   Instruction instruction_at(std::uint32_t at) const { return decode(begin_ + at, bytes_ - at); }
+
+  /// Whether the byte may be part of an instruction that is looked for. An instruction begins in any 15 bytes; and
+  /// wherever in them one begins to read, the instructions found are soon the same.
+  bool is_of_note(std::uint32_t byte) const {
+    constexpr std::uint32_t soon = 80;
+    constexpr std::uint64_t any = (1U << longest_instruction) - 1;
+    const std::uint32_t first = byte > soon ? byte - soon : 0;
+    std::uint64_t begins = first == 0 ? 1 : any;  // bit n: an instruction may begin n bytes from here
+    for (std::uint32_t at = first; at <= byte; ++at, begins >>= 1) {
+      if ((begins & 1) == 0) continue;
+      const Instruction found = instruction_at(at);
+      if (found.is_known()) begins |= std::uint64_t{1} << found.length;
+      if (!found.is_known() && may_be_new(at)) begins |= any << 1;
+      if (at + found.length > byte && (locked_of(found) || found.reads_cycles())) return true;
+    }
+    return false;
+  }
+  /// Whether Zydis may not know the instruction yet: behind prefixes comes what leads to more opcodes.
+  bool may_be_new(std::uint32_t at) const {
+    constexpr std::uint8_t prefixes[] = {0x66, 0x67, 0xf2, 0xf3}, leads[] = {0x0f, 0x62, 0xc4, 0xc5, 0xd5};
+    while (at < bytes_ && ((begin_[at] & 0xf0) == 0x40 || std::ranges::count(prefixes, begin_[at]) > 0)) ++at;
+    return at < bytes_ && std::ranges::count(leads, begin_[at]) > 0;
+  }
 
   void reach(std::int64_t at) {
     if (at < 0 || at >= bytes_ || replacements.is_reached[static_cast<std::size_t>(at)]) return;

@@ -1,5 +1,9 @@
 #include "native/guest/code/machine_code.hpp"
 
+#include <bit>
+#include <iterator>
+#include <utility>
+
 namespace sdsm::program {
 namespace {
 
@@ -30,14 +34,9 @@ Flow Instruction::flow() const {
     case ZYDIS_CATEGORY_RET: return Flow::end;
     default: break;
   }
-  switch (mnemonic) {
-    case ZYDIS_MNEMONIC_HLT:
-    case ZYDIS_MNEMONIC_INT3:
-    case ZYDIS_MNEMONIC_UD0:
-    case ZYDIS_MNEMONIC_UD1:
-    case ZYDIS_MNEMONIC_UD2: return Flow::end;
-    default: return Flow::on;
-  }
+  const bool traps =
+      is({ZYDIS_MNEMONIC_HLT, ZYDIS_MNEMONIC_INT3, ZYDIS_MNEMONIC_UD0, ZYDIS_MNEMONIC_UD1, ZYDIS_MNEMONIC_UD2});
+  return traps ? Flow::end : Flow::on;
 }
 
 Operands::Operands(const Instruction& instruction)
@@ -65,34 +64,80 @@ std::optional<MemoryOperand> memory_of(const Instruction& instruction, const Zyd
 
 namespace {
 
-std::optional<AtomicKind> kind_of(ZydisMnemonic mnemonic) {
-  switch (mnemonic) {
-    case ZYDIS_MNEMONIC_ADD:
-    case ZYDIS_MNEMONIC_XADD: return AtomicKind::add;
-    case ZYDIS_MNEMONIC_OR: return AtomicKind::bit_or;
-    case ZYDIS_MNEMONIC_ADC: return AtomicKind::add_with_carry;
-    case ZYDIS_MNEMONIC_SBB: return AtomicKind::subtract_with_borrow;
-    case ZYDIS_MNEMONIC_AND: return AtomicKind::bit_and;
-    case ZYDIS_MNEMONIC_SUB: return AtomicKind::subtract;
-    case ZYDIS_MNEMONIC_XOR: return AtomicKind::bit_xor;
-    case ZYDIS_MNEMONIC_INC: return AtomicKind::increment;
-    case ZYDIS_MNEMONIC_DEC: return AtomicKind::decrement;
-    case ZYDIS_MNEMONIC_NOT: return AtomicKind::invert;
-    case ZYDIS_MNEMONIC_NEG: return AtomicKind::negate;
-    case ZYDIS_MNEMONIC_BTS: return AtomicKind::set_bit;
-    case ZYDIS_MNEMONIC_BTR: return AtomicKind::reset_bit;
-    case ZYDIS_MNEMONIC_BTC: return AtomicKind::complement_bit;
-    case ZYDIS_MNEMONIC_XCHG: return AtomicKind::exchange;
-    case ZYDIS_MNEMONIC_CMPXCHG: return AtomicKind::compare_exchange;
-    case ZYDIS_MNEMONIC_CMPXCHG8B:
-    case ZYDIS_MNEMONIC_CMPXCHG16B: return AtomicKind::compare_exchange_pair;
-    default: return std::nullopt;
-  }
+bool accesses(const Instruction& instruction, const ZydisDecodedOperand& operand) {
+  const ZydisInstructionCategory category = instruction.meta.category;
+  const bool is_hint =
+      category == ZYDIS_CATEGORY_NOP || category == ZYDIS_CATEGORY_WIDENOP || category == ZYDIS_CATEGORY_PREFETCH;
+  return !is_hint && operand.type == ZYDIS_OPERAND_TYPE_MEMORY && operand.mem.type != ZYDIS_MEMOP_TYPE_AGEN;
 }
 
-bool is_second_byte(ZydisRegister part) {
-  return part >= ZYDIS_REGISTER_AH && part <= ZYDIS_REGISTER_BH;
+/// Whether the operand's size says how much is accessed.
+bool is_sized(const Instruction& instruction) {
+  // Masked by a vector; or a line of the cache, wherever in it the address is.
+  if (instruction.is({ZYDIS_MNEMONIC_VMASKMOVPD, ZYDIS_MNEMONIC_VMASKMOVPS, ZYDIS_MNEMONIC_VPMASKMOVD,
+                      ZYDIS_MNEMONIC_VPMASKMOVQ, ZYDIS_MNEMONIC_CLFLUSH, ZYDIS_MNEMONIC_CLFLUSHOPT,
+                      ZYDIS_MNEMONIC_CLWB})) {
+    return false;
+  }
+  const ZydisInstructionCategory category = instruction.meta.category;
+  const ZydisMaskMode mask = instruction.avx.mask.mode;
+  return category != ZYDIS_CATEGORY_XSAVE && category != ZYDIS_CATEGORY_XSAVEOPT &&
+         (mask == ZYDIS_MASK_MODE_INVALID || mask == ZYDIS_MASK_MODE_DISABLED);
 }
+
+}  // namespace
+
+MemoryAccesses accesses_of(const Instruction& instruction) {
+  MemoryAccesses found;
+  const Operands operands(instruction);
+  const bool is_string = instruction.meta.category == ZYDIS_CATEGORY_STRINGOP;
+  for (const ZydisDecodedOperand& operand : is_string ? operands.all() : operands.named()) {
+    if (!accesses(instruction, operand)) continue;
+    if (const auto memory = memory_of(instruction, operand)) {
+      const std::uint32_t bytes = is_sized(instruction) ? operand.size / 8U : 0;
+      found.all[found.count++] = {*memory, bytes, reads(operand), writes(operand)};
+    }
+  }
+  return found;
+}
+
+std::optional<Poll> poll_of(const std::uint8_t* code, const greg_t* registers) {
+  constexpr std::uint32_t bytes_of_long_double = 10, most_bytes = 8;
+  const Instruction found = decode(code, longest_instruction);
+  const MemoryAccesses accesses = accesses_of(found);
+  if (accesses.count != 1 || found.meta.category == ZYDIS_CATEGORY_STRINGOP) return std::nullopt;
+  const auto& [operand, bytes, reads, writes] = accesses.all[0];
+  // A long double counts by its last 8 bytes: they have the exponent and most of the fraction.
+  const std::uint32_t unseen = bytes == bytes_of_long_double ? bytes - most_bytes : 0;
+  if (bytes - unseen > most_bytes || !std::has_single_bit(bytes - unseen)) return std::nullopt;
+  const std::uintptr_t behind = static_cast<std::uintptr_t>(registers[REG_RIP]) + found.length;
+  return Poll{address_of(operand, registers, behind) + unseen, bytes - unseen};
+}
+
+namespace {
+
+/// What instructions do with memory that may lock it.
+constexpr std::pair<ZydisMnemonic, AtomicKind> kinds[] = {
+    {ZYDIS_MNEMONIC_ADD, AtomicKind::add},
+    {ZYDIS_MNEMONIC_XADD, AtomicKind::add},
+    {ZYDIS_MNEMONIC_OR, AtomicKind::bit_or},
+    {ZYDIS_MNEMONIC_ADC, AtomicKind::add_with_carry},
+    {ZYDIS_MNEMONIC_SBB, AtomicKind::subtract_with_borrow},
+    {ZYDIS_MNEMONIC_AND, AtomicKind::bit_and},
+    {ZYDIS_MNEMONIC_SUB, AtomicKind::subtract},
+    {ZYDIS_MNEMONIC_XOR, AtomicKind::bit_xor},
+    {ZYDIS_MNEMONIC_INC, AtomicKind::increment},
+    {ZYDIS_MNEMONIC_DEC, AtomicKind::decrement},
+    {ZYDIS_MNEMONIC_NOT, AtomicKind::invert},
+    {ZYDIS_MNEMONIC_NEG, AtomicKind::negate},
+    {ZYDIS_MNEMONIC_BTS, AtomicKind::set_bit},
+    {ZYDIS_MNEMONIC_BTR, AtomicKind::reset_bit},
+    {ZYDIS_MNEMONIC_BTC, AtomicKind::complement_bit},
+    {ZYDIS_MNEMONIC_XCHG, AtomicKind::exchange},
+    {ZYDIS_MNEMONIC_CMPXCHG, AtomicKind::compare_exchange},
+    {ZYDIS_MNEMONIC_CMPXCHG8B, AtomicKind::compare_exchange_pair},
+    {ZYDIS_MNEMONIC_CMPXCHG16B, AtomicKind::compare_exchange_pair},
+};
 
 }  // namespace
 
@@ -104,7 +149,8 @@ std::optional<LockedInstruction> locked_of(const Instruction& instruction) {
   }
   // An exchange with memory locks without a prefix.
   if (!instruction.has_lock() && instruction.mnemonic != ZYDIS_MNEMONIC_XCHG) return std::nullopt;
-  const auto kind = kind_of(instruction.mnemonic);
+  const auto* const kind = std::find_if(std::begin(kinds), std::end(kinds),
+                                        [&](const auto& one) { return one.first == instruction.mnemonic; });
   std::optional<MemoryOperand> memory;
   const Operands operands(instruction);
   for (const ZydisDecodedOperand& operand : operands.named()) {
@@ -115,16 +161,16 @@ std::optional<LockedInstruction> locked_of(const Instruction& instruction) {
       locked.source = LockedInstruction::Source::immediate;
       locked.immediate = static_cast<std::int32_t>(operand.imm.value.s);
     } else {
-      const bool is_high = is_second_byte(operand.reg.value);
+      const bool is_high = operand.reg.value >= ZYDIS_REGISTER_AH && operand.reg.value <= ZYDIS_REGISTER_BH;
       locked.source = is_high ? LockedInstruction::Source::high : LockedInstruction::Source::low;
       locked.source_register = register_of(operand.reg.value);
     }
   }
-  if (!memory || !kind) return std::nullopt;
-  locked.kind = *kind;
+  if (!memory || kind == std::end(kinds)) return std::nullopt;
+  locked.kind = kind->second;
   locked.memory = *memory;
-  locked.returns_before = *kind == AtomicKind::exchange || instruction.mnemonic == ZYDIS_MNEMONIC_XADD;
-  locked.is_fence = (*kind == AtomicKind::bit_or || *kind == AtomicKind::add) &&
+  locked.returns_before = locked.kind == AtomicKind::exchange || instruction.mnemonic == ZYDIS_MNEMONIC_XADD;
+  locked.is_fence = (locked.kind == AtomicKind::bit_or || locked.kind == AtomicKind::add) &&
                     locked.source == LockedInstruction::Source::immediate && locked.immediate == 0 &&
                     memory->base == Register::rsp && memory->index == Register::none;
   return locked;

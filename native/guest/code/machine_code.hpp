@@ -6,8 +6,10 @@
 #include <Zydis/Zydis.h>
 #include <ucontext.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <span>
 
@@ -33,12 +35,15 @@ struct Instruction : ZydisDecodedInstruction {
   ZydisDecoderContext context;
 
   bool is_known() const { return length != 0; }
+  bool is(std::initializer_list<ZydisMnemonic> those) const {
+    return std::find(those.begin(), those.end(), mnemonic) != those.end();
+  }
   Flow flow() const;
   /// Of branch, jump and direct call: distance from the next instruction.
   std::int64_t target() const { return raw.imm[0].value.s; }
   bool has_lock() const { return (attributes & ZYDIS_ATTRIB_HAS_LOCK) != 0; }
   /// Whether it reads the processor's own clock.
-  bool reads_cycles() const { return mnemonic == ZYDIS_MNEMONIC_RDTSC || mnemonic == ZYDIS_MNEMONIC_RDTSCP; }
+  bool reads_cycles() const { return is({ZYDIS_MNEMONIC_RDTSC, ZYDIS_MNEMONIC_RDTSCP}); }
 };
 
 /// The instruction at `code`, of which `room` bytes may be read.
@@ -87,6 +92,31 @@ struct MemoryOperand {
 std::optional<MemoryOperand> memory_of(const Instruction& instruction, const ZydisDecodedOperand& operand);
 /// The operand's address for a thread with these registers. `next`: the address behind the instruction.
 std::uintptr_t address_of(const MemoryOperand& memory, const greg_t* registers, std::uintptr_t next);
+
+/// Of an operand; of a string instruction, one element.
+struct MemoryAccess {
+  MemoryOperand operand;
+  std::uint32_t bytes = 0;  ///< from its first byte on; 0: not known (masks, state of the processor)
+  bool reads = false;
+  bool writes = false;
+};
+
+/// The instruction's accesses that assembly code names: movs and cmps have two. Not its pushes and pops.
+struct MemoryAccesses {
+  MemoryAccess all[2];
+  std::size_t count = 0;
+};
+MemoryAccesses accesses_of(const Instruction& instruction);
+
+/// The number in memory, with or without a fraction, that an instruction loads, stores or compares.
+struct Poll {
+  std::uintptr_t address = 0;
+  std::uint32_t bytes = 0;  ///< 1, 2, 4 or 8
+};
+
+/// The poll of a thread with these registers, whose instruction pointer says where it is. `code`: the instruction's
+/// bytes, of which `longest_instruction` may be read. Nothing for instructions by which no loop waits.
+std::optional<Poll> poll_of(const std::uint8_t* code, const greg_t* registers);
 
 /// An instruction that locks memory, or a fence.
 struct LockedInstruction {

@@ -1,7 +1,6 @@
 #include "native/guest/code/re_checks.hpp"
 
 #include <algorithm>
-#include <initializer_list>
 
 namespace sdsm::program {
 namespace {
@@ -144,12 +143,8 @@ class ReCheckFinder {
       if ((written >> i & 1) != 0) in_register_[i] = value();
   }
 
-  static bool is_one_of(ZydisMnemonic mnemonic, std::initializer_list<ZydisMnemonic> those) {
-    return std::find(those.begin(), those.end(), mnemonic) != those.end();
-  }
   static bool moves(const Instruction& instruction) {
-    return is_one_of(instruction.mnemonic,
-                     {ZYDIS_MNEMONIC_MOV, ZYDIS_MNEMONIC_MOVSX, ZYDIS_MNEMONIC_MOVSXD, ZYDIS_MNEMONIC_MOVZX}) &&
+    return instruction.is({ZYDIS_MNEMONIC_MOV, ZYDIS_MNEMONIC_MOVSX, ZYDIS_MNEMONIC_MOVSXD, ZYDIS_MNEMONIC_MOVZX}) &&
            instruction.raw.imm[0].size == 0;
   }
   /// Whether the next instruction asks for zero, apart from a few that leave the flags as they are. How far a variable
@@ -159,8 +154,8 @@ class ReCheckFinder {
     for (const Step& step : rest.first(std::min(rest.size(), most_between_flags + 1))) {
       const std::uint8_t* const code = code_ + step.at;
       const Instruction next = decode(code, step.end - step.at);
-      if (is_one_of(next.mnemonic, {ZYDIS_MNEMONIC_JZ, ZYDIS_MNEMONIC_JNZ, ZYDIS_MNEMONIC_SETZ, ZYDIS_MNEMONIC_SETNZ,
-                                    ZYDIS_MNEMONIC_CMOVZ, ZYDIS_MNEMONIC_CMOVNZ})) {
+      if (next.is({ZYDIS_MNEMONIC_JZ, ZYDIS_MNEMONIC_JNZ, ZYDIS_MNEMONIC_SETZ, ZYDIS_MNEMONIC_SETNZ,
+                   ZYDIS_MNEMONIC_CMOVZ, ZYDIS_MNEMONIC_CMOVNZ})) {
         return true;
       }
       const Effect effect = effect_of(next, Operands(next), code, pauses_);

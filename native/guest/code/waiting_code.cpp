@@ -99,12 +99,8 @@ Step step_of(const Instruction& instruction, std::uint32_t at) {
   step.has_target = step.flow == Flow::branch || step.flow == Flow::jump;
   if (step.has_target) step.target = step.end + instruction.target();
   step.memory = hash_of_memory(instruction, step.end);
-  switch (instruction.mnemonic) {
-    case ZYDIS_MNEMONIC_CMP:
-    case ZYDIS_MNEMONIC_SUB:
-    case ZYDIS_MNEMONIC_XOR: step.compares = instruction.raw.imm[0].size == 0; break;
-    default: break;
-  }
+  step.compares =
+      instruction.is({ZYDIS_MNEMONIC_CMP, ZYDIS_MNEMONIC_SUB, ZYDIS_MNEMONIC_XOR}) && instruction.raw.imm[0].size == 0;
   return step;
 }
 
@@ -307,22 +303,18 @@ bool Pauses::has(std::uintptr_t function) const {
     return std::find(functions, functions + count, address) != functions + count;
   };
   if (is_listed(function)) return true;
-  // The linker's stub: perhaps endbr64, perhaps a prefix (bnd), and a jump by its table.
-  constexpr std::uint8_t landing[] = {0xf3, 0x0f, 0x1e, 0xfa};
-  constexpr std::uint8_t jump[] = {0xff, 0x25};
-  constexpr std::size_t longest = sizeof landing + 1 + sizeof jump + sizeof(std::int32_t);
-  if (function < file.begin || function + longest > file.end) return false;
-  const auto* code = reinterpret_cast<const std::uint8_t*>(function);
-  if (std::equal(std::begin(landing), std::end(landing), code)) code += sizeof landing;
-  if (*code == 0xf2) ++code;
-  if (!std::equal(std::begin(jump), std::end(jump), code)) return false;
-  std::int32_t distance = 0;
-  std::memcpy(&distance, code + sizeof jump, sizeof distance);
-  const std::uintptr_t next = reinterpret_cast<std::uintptr_t>(code) + sizeof jump + sizeof distance;
-  // Entry of the file's table, or of its substitute (call_patch.cpp).
+  // The linker's stub: perhaps endbr64, and a jump by its table, or by the table's substitute (call_patch.cpp).
+  if (!file.holds(function)) return false;
+  const auto at = [&](std::uintptr_t code) {
+    return decode(reinterpret_cast<const std::uint8_t*>(code), file.end - code);
+  };
+  if (const Instruction first = at(function); first.mnemonic == ZYDIS_MNEMONIC_ENDBR64) function += first.length;
+  const Instruction jump = at(function);
+  if (jump.flow() != Flow::indirect) return false;
+  const auto table = memory_of(jump, Operands(jump).named()[0]);
+  if (!table || table->base != Register::rip) return false;
   std::uintptr_t entry = 0;
-  const std::uintptr_t table = next + static_cast<std::uintptr_t>(std::intptr_t{distance});
-  std::memcpy(&entry, reinterpret_cast<const void*>(table), sizeof entry);
+  std::memcpy(&entry, reinterpret_cast<const void*>(address_of(*table, nullptr, function + jump.length)), sizeof entry);
   return is_listed(entry);
 }
 

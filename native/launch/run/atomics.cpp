@@ -28,35 +28,25 @@ bool is_added(std::string_view function) {
   return std::find(names.begin(), names.end(), function) != names.end();
 }
 
-class Formatter {
- public:
-  Formatter() {
-    ZydisFormatterInit(&formatter_, ZYDIS_FORMATTER_STYLE_INTEL);
-    ZydisFormatterSetProperty(&formatter_, ZYDIS_FORMATTER_PROP_FORCE_SIZE, ZYAN_TRUE);
-    ZydisFormatterSetProperty(&formatter_, ZYDIS_FORMATTER_PROP_HEX_UPPERCASE, ZYAN_FALSE);
-    for (const auto padding : {ZYDIS_FORMATTER_PROP_DISP_PADDING, ZYDIS_FORMATTER_PROP_IMM_PADDING}) {
-      ZydisFormatterSetProperty(&formatter_, padding, ZYDIS_PADDING_DISABLED);
-    }
-  }
-
-  std::string text(const program::Instruction& instruction) const {
-    const program::Operands operands(instruction);
-    const auto named = operands.named();
-    std::array<char, 128> text{};
-    ZydisFormatterFormatInstruction(&formatter_, &instruction, named.data(), static_cast<ZyanU8>(named.size()),
-                                    text.data(), text.size(), ZYDIS_RUNTIME_ADDRESS_NONE, nullptr);
-    return text.data();
-  }
-
- private:
-  ZydisFormatter formatter_{};
-};
+std::string text_of(const program::Instruction& instruction) {
+  ZydisFormatter formatter;
+  ZydisFormatterInit(&formatter, ZYDIS_FORMATTER_STYLE_INTEL);
+  ZydisFormatterSetProperty(&formatter, ZYDIS_FORMATTER_PROP_FORCE_SIZE, ZYAN_TRUE);
+  ZydisFormatterSetProperty(&formatter, ZYDIS_FORMATTER_PROP_HEX_UPPERCASE, ZYAN_FALSE);
+  ZydisFormatterSetProperty(&formatter, ZYDIS_FORMATTER_PROP_DISP_PADDING, ZYDIS_PADDING_DISABLED);
+  ZydisFormatterSetProperty(&formatter, ZYDIS_FORMATTER_PROP_IMM_PADDING, ZYDIS_PADDING_DISABLED);
+  const program::Operands operands(instruction);
+  const auto named = operands.named();
+  std::array<char, 128> text{};
+  ZydisFormatterFormatInstruction(&formatter, &instruction, named.data(), static_cast<ZyanU8>(named.size()),
+                                  text.data(), text.size(), ZYDIS_RUNTIME_ADDRESS_NONE, nullptr);
+  return text.data();
+}
 
 }  // namespace
 
 std::vector<AtomicPlace> find_atomics(const std::filesystem::path& program) {
   const program_start::ElfFile file(program);
-  const Formatter formatter;
   std::vector<AtomicPlace> places;
   for (const auto& code : file.code()) {
     if (is_added(code)) continue;
@@ -69,7 +59,7 @@ std::vector<AtomicPlace> find_atomics(const std::filesystem::path& program) {
       const auto locked = program::locked_of(instruction);
       if (!locked) continue;
       const std::string function = file.function_at(address).value_or("");
-      if (!is_added(function)) places.push_back({address, formatter.text(instruction), locked->is_fence, function, ""});
+      if (!is_added(function)) places.push_back({address, text_of(instruction), locked->is_fence, function, ""});
     }
   }
   return places;

@@ -6,7 +6,6 @@
 #include <cstdlib>
 
 #include "native/guest/code/machine_code.hpp"
-#include "native/guest/code/memory_access.hpp"
 #include "native/guest/runtime/program_image.hpp"
 #include "native/guest/runtime/signals.hpp"
 #include "native/tracer/execution/pages.hpp"
@@ -165,12 +164,12 @@ void move_elements(greg_t* registers, std::uint64_t elements, bool is_move) {
 /// of each operand; the instruction itself goes on with the rest. False for other instructions, or across pages.
 bool move_at_once(const Instruction& found, const MemoryAccesses& operands, greg_t* registers, std::uintptr_t site)
     REQUIRES(turn) {
-  const auto& [to, from] = operands.all;
+  const MemoryAccess& to = operands.all[0];
   const bool is_move = operands.count == 2;
   // Of two operands cmps reads both, and of one scas and lods read it.
   if (!is_string(found) || !to.writes || (found.attributes & ZYDIS_ATTRIB_HAS_REP) == 0) return false;
-  if (from.operand.is_thread_local || to.operand.has_short_address || (registers[REG_EFL] & goes_downwards) != 0)
-    return false;
+  if ((found.attributes & ZYDIS_ATTRIB_HAS_SEGMENT) != 0 || to.operand.has_short_address) return false;
+  if ((registers[REG_EFL] & goes_downwards) != 0) return false;
   const std::uint32_t bytes = to.bytes;
   const auto left_in_page = [bytes](greg_t address) {
     return (page_bytes - static_cast<std::uintptr_t>(address) % page_bytes) / bytes;
@@ -299,7 +298,7 @@ bool take_watched_fault(const siginfo_t& info, ucontext_t& machine) {
     errno = saved_errno;
     return true;
   }
-  if (is_string(found)) {
+  if (is_string(found) && operands.count > 0) {
     access_of_string(operands, registers, 1, site);
   } else {
     const MemoryAccess& size = operands.all[0];

@@ -30,7 +30,7 @@
 #include "native/dsm/requests/asking.hpp"
 #include "native/dsm/wire/clock.hpp"
 #include "native/dsm/wire/counting.hpp"
-#include "native/guest/code/memory_access.hpp"
+#include "native/guest/code/machine_code.hpp"
 #include "native/guest/code/waiting_code.hpp"
 #include "native/guest/runtime/ending.hpp"
 #include "native/guest/runtime/functions.hpp"
