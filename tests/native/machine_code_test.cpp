@@ -1,20 +1,17 @@
-/// Is machine code read as others read it, and are locked instructions done as the processor does them?
+/// Is machine code read as the processor does it, and are locked instructions done so?
 #include "native/guest/code/machine_code.hpp"
 
-#include <capstone/capstone.h>
-#include <dlfcn.h>
-#include <link.h>
 #include <sys/mman.h>
 
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <map>
 #include <random>
+#include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
-#include "native/guest/code/memory_access.hpp"
-#include "native/guest/runtime/functions.hpp"
 #include "tests/campaign.hpp"
 #include "tests/catch.hpp"
 
@@ -22,109 +19,7 @@ using namespace sdsm::program;
 
 namespace {
 
-/// What accesses nothing, and what Capstone 4 says otherwise than AMD's manual: ucomiss and the like read one element,
-/// fnstsw writes two bytes, cmpxchg and ror read and write, test only reads.
-constexpr const char* not_compared[] = {"lea",    "nop", "comisd", "comiss",       "vcomisd",        "vcomiss",
-                                        "fnstsw", "ror", "test",   "lock cmpxchg", "lock cmpxchg16b"};
-
-/// The one operand in memory, if there is one that the instruction accesses.
-const cs_x86_op* memory_operand(const cs_insn& instruction) {
-  const cs_x86& known = instruction.detail->x86;
-  const cs_x86_op* memory = nullptr;
-  for (unsigned i = 0; i < known.op_count; ++i) {
-    if (known.operands[i].type != X86_OP_MEM) continue;
-    if (memory != nullptr) return nullptr;  // a string instruction
-    memory = &known.operands[i];
-  }
-  return memory;
-}
-
-bool is_compared(const cs_insn& instruction) {
-  const std::string name = instruction.mnemonic;
-  if (name.starts_with("prefetch")) return false;
-  return std::find(std::begin(not_compared), std::end(not_compared), name) == std::end(not_compared);
-}
-
-/// As memory_of() should have it: a general register's number, Register::rip, or none.
-Register register_of(csh capstone, x86_reg name) {
-  constexpr const char* names[] = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
-                                   "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15"};
-  if (name == X86_REG_INVALID || name == X86_REG_RIZ || name == X86_REG_EIZ) return Register::none;
-  if (name == X86_REG_RIP) return Register::rip;
-  const auto* const known = std::ranges::find(names, std::string_view(cs_reg_name(capstone, name)));
-  REQUIRE(known != std::end(names));
-  return static_cast<Register>(known - names);
-}
-
-struct Comparison {
-  csh capstone = 0;
-  cs_insn* instruction = nullptr;
-  std::uint64_t functions = 0;
-  std::uint64_t instructions = 0;
-  std::uint64_t differences = 0;
-  std::string first;
-  std::uint64_t sizes = 0;
-  std::map<std::string, std::uint64_t> other_sizes;  ///< by instruction, and both sizes
-  std::uint64_t vector_operands = 0;
-  std::string other_operand;
-
-  void compare_operand(const std::uint8_t* code, const Instruction& found) {
-    const cs_x86_op* const memory = memory_operand(*instruction);
-    if (memory == nullptr || found.modrm == 0 || code[found.modrm] >= 0xc0 || found.is_evex) return;
-    if (instruction->detail->x86.prefix[3] != 0) return;  // addresses of 32 bits
-    const std::string_view index = memory->mem.index == X86_REG_INVALID ? "" : cs_reg_name(capstone, memory->mem.index);
-    if (index.starts_with("xmm") || index.starts_with("ymm")) return;  // gathers
-    const MemoryOperand own = memory_of(code, found);
-    vector_operands += found.is_vector ? 1 : 0;
-    const Register of_index = register_of(capstone, memory->mem.index);
-    if (own.base == register_of(capstone, memory->mem.base) && own.index == of_index &&
-        (of_index == Register::none || own.scale == memory->mem.scale) && own.displacement == memory->mem.disp) {
-      return;
-    }
-    if (other_operand.empty()) other_operand = std::string(instruction->mnemonic) + " " + instruction->op_str;
-  }
-
-  void compare_access(const std::uint8_t* code, const Instruction& found) {
-    const cs_x86_op* const memory = memory_operand(*instruction);
-    if (memory == nullptr || !is_compared(*instruction)) return;
-    const MemoryAccess access = memory_access(code, found);
-    if (access.bytes == 0) return;
-    ++sizes;
-    const bool changes = (memory->access & CS_AC_READ) != 0 && (memory->access & CS_AC_WRITE) != 0;
-    if (access.bytes == memory->size && access.reads_and_writes == changes) return;
-    const std::string both = std::to_string(access.bytes) + (access.reads_and_writes ? "rw" : "") + " instead of " +
-                             std::to_string(memory->size) + (changes ? "rw" : "");
-    ++other_sizes[std::string(instruction->mnemonic) + " " + both];
-  }
-
-  void compare(const FunctionExtent& extent) {
-    ++functions;
-    const auto* at = reinterpret_cast<const std::uint8_t*>(extent.code.begin);
-    std::size_t left = extent.code.end - extent.code.begin;
-    std::uint64_t address = extent.code.begin;
-    while (left > 0) {
-      const std::uint8_t* const begin = at;
-      const Instruction found = decode(begin, left);
-      const auto locked = decode_locked(begin, left);
-      // What it does not know is jumped over.
-      if (!cs_disasm_iter(capstone, &at, &left, &address, instruction)) {
-        if (found.length == 0) return;
-        at += found.length;
-        left -= found.length;
-        address += found.length;
-        continue;
-      }
-      ++instructions;
-      compare_access(begin, found);
-      compare_operand(begin, found);
-      const bool is_locked = instruction->detail->x86.prefix[0] == X86_PREFIX_LOCK ||
-                             instruction->id == X86_INS_MFENCE ||
-                             (instruction->id == X86_INS_XCHG && std::strchr(instruction->op_str, '[') != nullptr);
-      if (found.length == instruction->size && locked.has_value() == is_locked) continue;
-      if (differences++ == 0) first = std::string(instruction->mnemonic) + " " + instruction->op_str;
-    }
-  }
-};
+using Code = std::vector<std::uint8_t>;
 
 /// What a thread has in registers: the instruction's numbers, without rsp, then flags.
 struct Machine {
@@ -279,29 +174,160 @@ class Sample {
 
 }  // namespace
 
-TEST_CASE("instruction lengths and locks agree with a disassembler") {
-  Comparison comparison;
-  REQUIRE(cs_open(CS_ARCH_X86, CS_MODE_64, &comparison.capstone) == CS_ERR_OK);
-  cs_option(comparison.capstone, CS_OPT_DETAIL, CS_OPT_ON);
-  comparison.instruction = cs_malloc(comparison.capstone);
-  dl_iterate_phdr(
-      [](dl_phdr_info* object, std::size_t, void* data) {
-        for_each_function(
-            *object, [](const FunctionExtent& extent, void* to) { static_cast<Comparison*>(to)->compare(extent); },
-            data);
-        return 0;
-      },
-      &comparison);
-  INFO(comparison.first);
-  CHECK(comparison.differences == 0);
-  std::string others;
-  for (const auto& [what, count] : comparison.other_sizes) others += what + ": " + std::to_string(count) + "\n";
-  CHECK(others == "");
-  CHECK(comparison.sizes > 100'000);
-  CHECK(comparison.other_operand == "");
-  CHECK(comparison.vector_operands > 1000);
-  CHECK(comparison.functions > 5000);
-  CHECK(comparison.instructions > 500'000);
+TEST_CASE("control goes on, to a target, elsewhere or nowhere") {
+  struct Case {
+    std::string_view what;
+    Code code;
+    Flow flow{};
+    std::int64_t target = 0;
+  };
+  const auto& [what, code, flow, target] = GENERATE(values<Case>({
+      {"mov 16(%rip), %eax", {0x8b, 0x05, 16, 0, 0, 0}, Flow::on},
+      {"call *16(%rip)", {0xff, 0x15, 16, 0, 0, 0}, Flow::on},
+      {"call", {0xe8, 0xf0, 0xff, 0xff, 0xff}, Flow::on},
+      {"syscall", {0x0f, 0x05}, Flow::on},
+      {"je", {0x74, 0xfe}, Flow::branch, -2},
+      {"jne, by 4 bytes", {0x0f, 0x85, 0x00, 0x01, 0x00, 0x00}, Flow::branch, 256},
+      {"bnd jne", {0xf2, 0x75, 0x05}, Flow::branch, 5},
+      {"jrcxz", {0xe3, 0x10}, Flow::branch, 16},
+      {"loop", {0xe2, 0xf0}, Flow::branch, -16},
+      {"xbegin", {0xc7, 0xf8, 0x20, 0, 0, 0}, Flow::branch, 32},
+      {"xend", {0x0f, 0x01, 0xd5}, Flow::on},
+      {"xabort", {0xc6, 0xf8, 0xff}, Flow::on},
+      {"jmp", {0xeb, 0x7f}, Flow::jump, 127},
+      {"jmp, by 4 bytes", {0xe9, 0xfb, 0xff, 0xff, 0xff}, Flow::jump, -5},
+      {"notrack jmp *%rax", {0x3e, 0xff, 0xe0}, Flow::indirect},
+      {"jmp *16(%rip)", {0xff, 0x25, 16, 0, 0, 0}, Flow::indirect},
+      {"rep ret", {0xf3, 0xc3}, Flow::end},
+      {"ret $8", {0xc2, 8, 0}, Flow::end},
+      {"int3", {0xcc}, Flow::end},
+      {"hlt", {0xf4}, Flow::end},
+      {"ud2", {0x0f, 0x0b}, Flow::end},
+  }));
+  INFO(what);
+  const Instruction found = decode(code.data(), code.size());
+  CHECK(found.length == code.size());
+  CHECK(found.flow() == flow);
+  if (target != 0) CHECK(found.target() == target);
+}
+
+TEST_CASE("what is no instruction, or cut off, has no length") {
+  const auto code = GENERATE(values<Code>({{}, {0x06}, {0xf0, 0x89, 0x07}, {0x8b, 0x05, 16, 0, 0}, {0x0f}}));
+  const Instruction found = decode(code.data(), code.size());
+  CHECK_FALSE(found.is_known());
+  CHECK_FALSE(locked_of(found));
+  CHECK(accesses_of(found).count == 0);
+}
+
+TEST_CASE("readings of the processor's clock are known") {
+  const auto reads_cycles = [](const Code& code) { return decode(code.data(), code.size()).reads_cycles(); };
+  CHECK(reads_cycles({0x0f, 0x31}));
+  CHECK(reads_cycles({0x0f, 0x01, 0xf9}));
+  CHECK_FALSE(reads_cycles({0x0f, 0x01, 0xd0}));  // xgetbv
+}
+
+TEST_CASE("what locks memory or is a fence is known, and nothing else") {
+  struct Case {
+    std::string_view what;
+    Code code;
+    bool is_locked = false;
+    bool is_fence = false;
+  };
+  const auto& [what, code, is_locked, is_fence] = GENERATE(values<Case>({
+      {"lock xadd %eax, (%rdi)", {0xf0, 0x0f, 0xc1, 0x07}, true},
+      {"xchg %al, (%rdi)", {0x86, 0x07}, true},
+      {"lock addl $1, %fs:8", {0xf0, 0x64, 0x83, 0x04, 0x25, 8, 0, 0, 0, 1}, true},
+      {"mfence", {0x0f, 0xae, 0xf0}, true, true},
+      {"lock orq $0, (%rsp)", {0xf0, 0x48, 0x83, 0x0c, 0x24, 0}, true, true},
+      {"lock addl $0, -8(%rsp)", {0xf0, 0x83, 0x44, 0x24, 0xf8, 0}, true, true},
+      {"lock orq $1, (%rsp)", {0xf0, 0x48, 0x83, 0x0c, 0x24, 1}, true},
+      {"lock orq $0, (%rdi)", {0xf0, 0x48, 0x83, 0x0f, 0}, true},
+      {"xadd %eax, (%rdi)", {0x0f, 0xc1, 0x07}},
+      {"xchg %rax, %rdi", {0x48, 0x97}},
+      {"xchg %ax, %ax", {0x66, 0x90}},
+      {"lfence", {0x0f, 0xae, 0xe8}},
+      {"sfence", {0x0f, 0xae, 0xf8}},
+      {"tpause %eax", {0x66, 0x0f, 0xae, 0xf0}},
+      {"lock incl %gs:(%rdi)", {0xf0, 0x65, 0xff, 0x07}},  // nobody has memory there
+  }));
+  INFO(what);
+  const Instruction found = decode(code.data(), code.size());
+  const auto locked = locked_of(found);
+  CHECK(found.length == code.size());
+  CHECK(locked.has_value() == is_locked);
+  CHECK((locked && locked->is_fence) == is_fence);
+}
+
+TEST_CASE("accesses have their sizes, and read, write or do both") {
+  struct Case {
+    std::string_view what;
+    Code code;
+    std::string expected;  // of each operand: bytes, r, w
+  };
+  const auto& [what, code, expected] = GENERATE(values<Case>({
+      {"mov (%rdi), %al", {0x8a, 0x07}, "1r"},
+      {"mov %ax, (%rdi)", {0x66, 0x89, 0x07}, "2w"},
+      {"movq $1, (%rdi)", {0x48, 0xc7, 0x07, 1, 0, 0, 0}, "8w"},
+      {"addl $1, (%rdi)", {0x83, 0x07, 1}, "4rw"},
+      {"cmpl $1, (%rdi)", {0x83, 0x3f, 1}, "4r"},
+      {"testb $1, (%rdi)", {0xf6, 0x07, 1}, "1r"},
+      {"notq (%rdi)", {0x48, 0xf7, 0x17}, "8rw"},
+      {"xchg %ecx, (%rdi)", {0x87, 0x0f}, "4rw"},
+      {"lock cmpxchg16b (%rdi)", {0xf0, 0x48, 0x0f, 0xc7, 0x0f}, "16rw"},
+      {"btl $3, (%rdi)", {0x0f, 0xba, 0x27, 3}, "4r"},
+      {"sete (%rdi)", {0x0f, 0x94, 0x07}, "1w"},
+      {"cmovne (%rdi), %ax", {0x66, 0x0f, 0x45, 0x07}, "2r"},
+      {"movzwl (%rdi), %eax", {0x0f, 0xb7, 0x07}, "2r"},
+      {"movslq (%rdi), %rax", {0x48, 0x63, 0x07}, "4r"},
+      {"call *(%rdi)", {0xff, 0x17}, "8r"},
+      {"pushq (%rdi)", {0xff, 0x37}, "8r"},
+      {"push %rdi", {0x57}, ""},
+      {"lea (%rdi), %rax", {0x48, 0x8d, 0x07}, ""},
+      {"nopl (%rdi)", {0x0f, 0x1f, 0x07}, ""},
+      {"prefetcht0 (%rdi)", {0x0f, 0x18, 0x0f}, ""},
+      {"movsq", {0x48, 0xa5}, "8w 8r"},
+      {"rep movsb", {0xf3, 0xa4}, "1w 1r"},
+      {"stosw", {0x66, 0xab}, "2w"},
+      {"lodsb", {0xac}, "1r"},
+      {"repe cmpsl", {0xf3, 0xa7}, "4r 4r"},
+      {"scasb", {0xae}, "1r"},
+      {"fldl (%rdi)", {0xdd, 0x07}, "8r"},
+      {"fstpt (%rdi)", {0xdb, 0x3f}, "10w"},
+      {"fnstcw (%rdi)", {0xd9, 0x3f}, "2w"},
+      {"fnstenv (%rdi)", {0xd9, 0x37}, "28w"},
+      {"fnsave (%rdi)", {0xdd, 0x37}, "108w"},
+      {"ldmxcsr (%rdi)", {0x0f, 0xae, 0x17}, "4r"},
+      {"fxsave (%rdi)", {0x0f, 0xae, 0x07}, "512w"},
+      {"xsavec (%rdi)", {0x0f, 0xc7, 0x27}, "0w"},
+      {"movups (%rdi), %xmm0", {0x0f, 0x10, 0x07}, "16r"},
+      {"movlps %xmm0, (%rdi)", {0x0f, 0x13, 0x07}, "8w"},
+      {"ucomiss (%rdi), %xmm0", {0x0f, 0x2e, 0x07}, "4r"},
+      {"cvtdq2pd (%rdi), %xmm0", {0xf3, 0x0f, 0xe6, 0x07}, "8r"},
+      {"paddd (%rdi), %mm0", {0x0f, 0xfe, 0x07}, "8r"},
+      {"punpcklbw (%rdi), %mm0", {0x0f, 0x60, 0x07}, "4r"},
+      {"pmovzxbq (%rdi), %xmm0", {0x66, 0x0f, 0x38, 0x32, 0x07}, "2r"},
+      {"pextrw $1, %xmm0, (%rdi)", {0x66, 0x0f, 0x3a, 0x15, 0x07, 1}, "2w"},
+      {"vmovups (%rdi), %ymm0", {0xc5, 0xfc, 0x10, 0x07}, "32r"},
+      {"vextractf128 $1, %ymm0, (%rdi)", {0xc4, 0xe3, 0x7d, 0x19, 0x07, 1}, "16w"},
+      {"vbroadcastsd (%rdi), %ymm0", {0xc4, 0xe2, 0x7d, 0x19, 0x07}, "8r"},
+      {"vmovups (%rdi), %zmm0", {0x62, 0xf1, 0x7c, 0x48, 0x10, 0x07}, "64r"},
+      {"vaddps (%rdi){1to16}, %zmm0, %zmm0", {0x62, 0xf1, 0x7c, 0x58, 0x58, 0x07}, "4r"},
+      {"vextractf64x4 $1, %zmm0, (%rdi)", {0x62, 0xf3, 0xfd, 0x48, 0x1b, 0x07, 1}, "32w"},
+      {"kmovw (%rdi), %k1", {0xc5, 0xf8, 0x90, 0x0f}, "2r"},
+      {"vmovups (%rdi), %ymm0{%k1}", {0x62, 0xf1, 0x7c, 0x29, 0x10, 0x07}, "0r"},
+      {"vpmaskmovd %ymm0, %ymm1, (%rdi)", {0xc4, 0xe2, 0x75, 0x8e, 0x07}, "0w"},
+      {"vpgatherdd %ymm1, (%rdi,%ymm2,4), %ymm0", {0xc4, 0xe2, 0x75, 0x90, 0x04, 0x97}, ""},
+      {"clflush (%rdi)", {0x0f, 0xae, 0x3f}, "0r"},
+  }));
+  INFO(what);
+  const Instruction found = decode(code.data(), code.size());
+  CHECK(found.length == code.size());
+  const MemoryAccesses accesses = accesses_of(found);
+  std::string seen;
+  for (const MemoryAccess& one : std::span(accesses.all, accesses.count)) {
+    seen += (seen.empty() ? "" : " ") + std::to_string(one.bytes) + (one.reads ? "r" : "") + (one.writes ? "w" : "");
+  }
+  CHECK(seen == expected);
 }
 
 TEST_CASE("a look is where the instruction's number lies, and as long") {
@@ -337,7 +363,14 @@ TEST_CASE("a look is where the instruction's number lies, and as long") {
       {"vfmadd231sd (%rdi), %xmm1, %xmm0", {0xc4, 0xe2, 0xf1, 0xb9, 0x07}, 0x700000, 8},
       {"vroundsd $1, (%rdi), %xmm0, %xmm0", {0xc4, 0xe3, 0x79, 0x0b, 0x07, 0x01}, 0x700000, 8},
       {"movups (%rdi), %xmm0", {0x0f, 0x10, 0x07}},
-      {"vmovsd (%rdi), %xmm16, EVEX", {0x62, 0xe1, 0xff, 0x08, 0x10, 0x07}},
+      {"movsb", {0xa4}},
+      {"pushq (%rdi)", {0xff, 0x37}, 0x700000, 8},
+      {"mov (%edi), %eax", {0x67, 0x8b, 0x07}, 0x700000, 4},
+      {"mov -8(,%r9,8), %rax", {0x4a, 0x8b, 0x04, 0xcd, 0xf8, 0xff, 0xff, 0xff}, 8 * 0x900000 - 8, 8},
+      {"vmovsd 8(%rdi), %xmm16, whose displacement counts operands",
+       {0x62, 0xe1, 0xff, 0x08, 0x10, 0x47, 1},
+       0x700008,
+       8},
       {"mov %eax, %ecx", {0x89, 0xc1}},
   }));
   INFO(what);
@@ -360,7 +393,7 @@ TEST_CASE("locked instructions on random registers and memory do what the proces
     Sample sample(random, code, memory);
     if (!sample.draw()) continue;
     ++drawn;
-    const auto instruction = decode_locked(code, 16);
+    const auto instruction = locked_of(decode(code, 16));
     CAPTURE(drawn, code[0], code[1], code[2], code[3], code[4], code[5]);
     REQUIRE(instruction);
     REQUIRE(instruction->length == sample.bytes);

@@ -36,7 +36,7 @@ class Machine(unittest.TestCase):
             (self.bin / tool).symlink_to(shutil.which(tool) or f"/bin/{tool}")
         for name in COMMANDS:
             self.tool(name, "exit 0")
-        self.libraries("simgrid", "fmt", "libzstd", "nlohmann_json", "pugixml", "CLI11", "libcrypto", "capstone")
+        self.libraries("simgrid", "fmt", "libzstd", "nlohmann_json", "pugixml", "CLI11", "libcrypto")
         self.tool("id", "echo 0")
         self.tool("apt-get", f'echo "apt-get $*" >>"{self.log}"')
         self.system(DEBIAN_12)
@@ -102,7 +102,7 @@ class Machine(unittest.TestCase):
         self.assertEqual(self.run_setup("--check", "--no-python", "--long").returncode, 0)
 
     def test_what_apt_did_not_bring_is_an_error(self) -> None:
-        self.libraries("fmt", "libzstd", "nlohmann_json", "pugixml", "CLI11", "libcrypto", "capstone")
+        self.libraries("fmt", "libzstd", "nlohmann_json", "pugixml", "CLI11", "libcrypto")
         result = self.run_setup("--no-python")
         self.assertEqual(result.returncode, 1)
         self.assertIn("still missing after apt-get", result.stderr)

@@ -101,12 +101,20 @@ def table_rows() -> list[tuple[str, str, str]]:
     return [(macro, uses, name) for macro, uses, names in rows for name in re.split(r",\s+", names)]
 
 
+def zydis() -> str:
+    """The library's path."""
+    listed = subprocess.run(["ldd", BUILD / RUN_TIMES[0]], capture_output=True, text=True, check=True).stdout
+    return re.findall(r"libZydis.* => (\S+)", listed)[0]
+
+
 def built_with_functions_of_the_c_librarys_names(place: str) -> Path:
-    """The folder of a program with them, or of one whose library has them. Each ends the process that calls it."""
+    """The folder of a program with them, and Zydis's, or of one whose library has them. Each ends the process that calls it."""
     names = {name for run_time in RUN_TIMES for name in symbols(run_time, "--undefined-only")}
+    names |= symbols(zydis(), "--defined-only")
     names |= {name for macro, _, name in table_rows() if macro != "NUMBERS"} | {"usleep", "sched_yield", "clock_gettime", "fwrite"}
     names = {name for name in names if not re.match(RESERVED, name)}
     assert {"connect", "send", "bind", "read", "write", "poll", "socket", "link", "open", "usleep"} <= names
+    assert {"ZydisDecoderDecodeInstruction", "ZydisRegisterEncode"} <= names
     functions = "".join(f"int {name}() {{ __builtin_trap(); }}\n" for name in sorted(names))
 
     def build(folder: Path) -> None:

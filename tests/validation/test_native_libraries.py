@@ -111,6 +111,35 @@ def test_what_the_c_library_loads_is_no_library_of_the_program(tmp_path):
         assert (done.stdout, "dlopen" in done.stderr) == ("opened\n", False), done.stderr
 
 
+USES_ZYDIS = """
+#include <Zydis/Zydis.h>
+#include <stdio.h>
+int main(void) {
+  const unsigned char code[] = {0xf0, 0x48, 0x0f, 0xc1, 0x07};
+  int bytes = 0;
+#pragma omp parallel for reduction(+ : bytes)
+  for (int i = 0; i < 1000; ++i) {
+    ZydisDecoder decoder;
+    ZydisDecodedInstruction found;
+    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+    if (ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, code, sizeof code, &found))) bytes += found.length;
+  }
+  printf("%d\\n", bytes);
+}
+"""
+
+
+def test_zydis_is_the_run_times_library_whether_or_not_the_program_uses_it(tmp_path):
+    """Its variables are no region."""
+    (tmp_path / "main.c").write_text(USES_ZYDIS)
+    build(tmp_path, "gcc", "-o", "main", "main.c", "-lZydis")
+    for command in (RUN, SHARED, TRACE, ORDINARY):
+        assert lines(tmp_path, command, "./main") == ["5000"]
+    for program in (tmp_path / "main", ASKED / "constructor"):
+        lines(tmp_path, TRACE, program)
+        assert "Zydis" not in "".join(line for line in lines(tmp_path, (BUILD / "sdsm", "trace", "dump"), "out.trace") if "region" in line)
+
+
 @pytest.mark.parametrize("program", thinned(2, ["containers", "atomic_shared_pointers", "exceptions", "library_guards",
                                                 "library_locales", "library_waits"]))
 def test_a_program_may_hold_the_cpp_library_itself(tmp_path, program):

@@ -13,7 +13,6 @@
 #include "native/dsm/requests/asking.hpp"
 #include "native/dsm/wire/counting.hpp"
 #include "native/guest/code/machine_code.hpp"
-#include "native/guest/code/memory_access.hpp"
 
 namespace sdsm::dsm {
 namespace {

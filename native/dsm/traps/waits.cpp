@@ -350,8 +350,8 @@ bool take_rest_trap(ucontext_t& machine) {
       rest.has_rested = true;
     }
     const auto* const code = reinterpret_cast<const std::uint8_t*>(loop.load);
-    const program::MemoryOperand operand = program::memory_of(code, program::decode(code, loop.behind - loop.load));
-    const std::uintptr_t variable = program::address_of(operand, registers, loop.behind);
+    const program::MemoryAccesses accesses = program::accesses_of(program::decode(code, loop.behind - loop.load));
+    const std::uintptr_t variable = program::address_of(accesses.all[0].operand, registers, loop.behind);
     watch_if_open(variable);
     if (!come_to_load(loop.load, variable)) rest.turn = Turn::none;
   } else {

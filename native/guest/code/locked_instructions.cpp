@@ -56,14 +56,15 @@ class FunctionReader {
   /// Reading takes its time, and few functions have such instructions.
   bool is_promising() const {
     for (std::uint32_t i = 0; i + 1 < bytes_; ++i) {
-      const std::uint8_t byte = begin_[i];
-      constexpr std::uint8_t lock = 0xf0;  // also the last byte of mfence
-      constexpr std::uint8_t exchange = 0x86;
-      const bool is_register = begin_[i + 1] >= 0xc0;
-      if (byte == 0x0f && reads_cycles(begin_ + i, decode(begin_ + i, bytes_ - i))) return true;
-      if (byte == lock || ((byte | 1) == (exchange | 1) && !is_register)) return true;
+      const std::uint8_t byte = begin_[i], next = begin_[i + 1];
+      const bool may_exchange = (byte | 1) == 0x87 && next < 0xc0;  // with memory
+      const bool may_read_cycles = byte == 0x0f && (next == 0x31 || next == 0x01);
+      const bool may_fence = byte == 0xae && next == 0xf0;
+      // What comes before the prefix may be other prefixes, and shorten what comes behind it.
+      const bool may_lock = byte == 0xf0 && (bytes_ - i < longest_instruction || instruction_at(i).has_lock());
+      if ((may_exchange || may_read_cycles || may_fence || may_lock) && is_of_note(i)) return true;
     }
-    return bytes_ > 0 && begin_[bytes_ - 1] == 0xf0;
+    return false;
   }
 
   void read() {
@@ -79,6 +80,31 @@ class FunctionReader {
   }
 
  private:
+  Instruction instruction_at(std::uint32_t at) const { return decode(begin_ + at, bytes_ - at); }
+
+  /// Whether the byte may be part of an instruction that is looked for. An instruction begins in any 15 bytes; and
+  /// wherever in them one begins to read, the instructions found are soon the same.
+  bool is_of_note(std::uint32_t byte) const {
+    constexpr std::uint32_t soon = 80;
+    constexpr std::uint64_t any = (1U << longest_instruction) - 1;
+    const std::uint32_t first = byte > soon ? byte - soon : 0;
+    std::uint64_t begins = first == 0 ? 1 : any;  // bit n: an instruction may begin n bytes from here
+    for (std::uint32_t at = first; at <= byte; ++at, begins >>= 1) {
+      if ((begins & 1) == 0) continue;
+      const Instruction found = instruction_at(at);
+      if (found.is_known()) begins |= std::uint64_t{1} << found.length;
+      if (!found.is_known() && may_be_new(at)) begins |= any << 1;
+      if (at + found.length > byte && (locked_of(found) || found.reads_cycles())) return true;
+    }
+    return false;
+  }
+  /// Whether Zydis may not know the instruction yet: behind prefixes comes what leads to more opcodes.
+  bool may_be_new(std::uint32_t at) const {
+    constexpr std::uint8_t prefixes[] = {0x66, 0x67, 0xf2, 0xf3}, leads[] = {0x0f, 0x62, 0xc4, 0xc5, 0xd5};
+    while (at < bytes_ && ((begin_[at] & 0xf0) == 0x40 || std::ranges::count(prefixes, begin_[at]) > 0)) ++at;
+    return at < bytes_ && std::ranges::count(leads, begin_[at]) > 0;
+  }
+
   void reach(std::int64_t at) {
     if (at < 0 || at >= bytes_ || replacements.is_reached[static_cast<std::size_t>(at)]) return;
     replacements.to_read.push_back(static_cast<std::uint32_t>(at));
@@ -87,22 +113,19 @@ class FunctionReader {
   void read_from(std::uint32_t at) {
     while (at < bytes_ && !replacements.is_reached[at]) {
       replacements.is_reached[at] = true;
-      const Instruction found = decode(begin_ + at, bytes_ - at);
-      if (found.length == 0) return;
-      replace(at);
-      if (reads_cycles(begin_ + at, found)) ++replacements.cycle_readings;
+      const Instruction found = instruction_at(at);
+      if (!found.is_known()) return;
+      if (const auto locked = locked_of(found)) {
+        replacements.all.push_back({reinterpret_cast<std::uintptr_t>(begin_ + at), *locked});
+      }
+      if (found.reads_cycles()) ++replacements.cycle_readings;
       at += found.length;
-      if (found.flow == Flow::branch || found.flow == Flow::jump) reach(std::int64_t{at} + found.target);
+      const Flow flow = found.flow();
+      if (flow == Flow::branch || flow == Flow::jump) reach(at + found.target());
       // A table of addresses has those of instructions behind the jump, mostly.
-      if (found.flow == Flow::indirect) is_linear_ = true;
-      if ((found.flow == Flow::jump || found.flow == Flow::end) && !is_linear_) return;
+      if (flow == Flow::indirect) is_linear_ = true;
+      if ((flow == Flow::jump || flow == Flow::end) && !is_linear_) return;
     }
-  }
-
-  void replace(std::uint32_t at) const {
-    const auto instruction = decode_locked(begin_ + at, bytes_ - at);
-    if (!instruction) return;
-    replacements.all.push_back({reinterpret_cast<std::uintptr_t>(begin_ + at), *instruction});
   }
 
   std::uint8_t* begin_;

@@ -1,69 +1,122 @@
-/// Decodes the machine code of x86-64: how long an instruction is and where control goes, and for those that lock
-/// memory, all that is needed to do their work.
+/// Reads the machine code of x86-64: where control goes after an instruction, what memory it accesses, and for those
+/// that lock memory, all that is needed to do their work. Zydis decodes. It allocates nothing and keeps no state, so
+/// that signal handlers may use it.
 #pragma once
 
+#include <Zydis/Zydis.h>
 #include <ucontext.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
+#include <span>
 
 #include "native/guest/code/atomic_operation.hpp"
 
 namespace sdsm::program {
 
 inline constexpr std::uint8_t trap_code = 0xcc;  ///< int3
-inline constexpr std::uint8_t rex_wide = 8;      ///< bit of Instruction::rex: operands have 8 bytes
 inline constexpr greg_t single_step = 0x100;     ///< TF, of the processor's flags
+inline constexpr std::size_t longest_instruction = ZYDIS_MAX_INSTRUCTION_LENGTH;
 
 /// Where control goes after an instruction.
 enum class Flow : std::uint8_t {
   on,        ///< to the next one, perhaps by way of a call
-  branch,    ///< there or to `target`
-  jump,      ///< to `target`
+  branch,    ///< there or to the target
+  jump,      ///< to the target
   indirect,  ///< to an address from a register or from memory
   end,       ///< nowhere: it returns or traps
 };
 
-struct Instruction {
-  std::uint8_t length = 0;  ///< in bytes; 0: no instruction, or one that is not known
-  std::uint8_t map = 0;     ///< table of opcodes: 0 one byte, 1 after 0f, 2 after 0f 38, 3 after 0f 3a
-  std::uint8_t opcode = 0;
-  std::uint8_t rex = 0;    ///< prefix, also as VEX, EVEX and XOP hold it; 0: none
-  std::uint8_t modrm = 0;  ///< place of that byte; 0: there is none
-  bool is_vector = false;  ///< VEX, EVEX or XOP
-  bool is_evex = false;
-  bool has_lock = false;
-  bool is_repeated = false;  ///< f2 or f3
-  bool has_short_operand = false;
-  bool has_short_address = false;
-  std::uint8_t segment = 0;  ///< prefix; 0: none
-  Flow flow{};
-  std::int32_t target = 0;  ///< of branch and jump: distance from the next instruction
+/// An instruction without its operands, which take half as long again.
+struct Instruction : ZydisDecodedInstruction {
+  ZydisDecoderContext context;
+
+  bool is_known() const { return length != 0; }
+  bool is(std::initializer_list<ZydisMnemonic> those) const {
+    return std::find(those.begin(), those.end(), mnemonic) != those.end();
+  }
+  Flow flow() const;
+  /// Of branch, jump and direct call: distance from the next instruction.
+  std::int64_t target() const { return raw.imm[0].value.s; }
+  bool has_lock() const { return (attributes & ZYDIS_ATTRIB_HAS_LOCK) != 0; }
+  /// Whether it reads the processor's own clock.
+  bool reads_cycles() const { return is({ZYDIS_MNEMONIC_RDTSC, ZYDIS_MNEMONIC_RDTSCP}); }
 };
 
 /// The instruction at `code`, of which `room` bytes may be read.
 Instruction decode(const std::uint8_t* code, std::size_t room);
 
-/// Whether the instruction, which was decoded at `code`, reads the processor's own clock (rdtsc, rdtscp).
-bool reads_cycles(const std::uint8_t* code, const Instruction& found);
+class Operands {
+ public:
+  explicit Operands(const Instruction& instruction);
 
-/// A register as instructions number them, or none.
-enum class Register : std::uint8_t { rax = 0, rcx = 1, rdx = 2, rbx = 3, rsp = 4, none = 16, rip = 17 };
+  /// Those that assembly code names come first.
+  std::span<const ZydisDecodedOperand> all() const { return {operands_, all_}; }
+  std::span<const ZydisDecodedOperand> named() const { return {operands_, named_}; }
 
+ private:
+  ZydisDecodedOperand operands_[ZYDIS_MAX_OPERAND_COUNT];
+  std::size_t all_;
+  std::size_t named_;
+};
+
+inline bool reads(const ZydisDecodedOperand& operand) {
+  return (operand.actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0;
+}
+inline bool writes(const ZydisDecodedOperand& operand) {
+  return (operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0;
+}
+
+/// A general register as instructions number them, the instruction pointer, or none of these.
+enum class Register : std::uint8_t { rax = 0, rcx = 1, rdx = 2, rbx = 3, rsp = 4, rbp = 5, none = 16, rip = 17 };
+
+/// The register that `part` is, or is a part of.
+Register register_of(ZydisRegister part);
+
+/// An address, or the variable there.
 struct MemoryOperand {
   Register base = Register::none;
   Register index = Register::none;
-  std::uint8_t scale = 1;
+  std::uint8_t scale = 0;
   bool is_thread_local = false;  ///< relative to fs
   bool has_short_address = false;
-  std::int32_t displacement = 0;
+  std::int64_t displacement = 0;
+
+  friend bool operator==(const MemoryOperand&, const MemoryOperand&) = default;
 };
 
-/// Precondition: `found`, which was decoded at `code`, has a ModRM byte that names memory, and is not EVEX, where a
-/// displacement of one byte counts operands.
-MemoryOperand memory_of(const std::uint8_t* code, const Instruction& found);
+/// Nothing if the operand is no memory, or lies at several places, or relative to gs.
+std::optional<MemoryOperand> memory_of(const Instruction& instruction, const ZydisDecodedOperand& operand);
 /// The operand's address for a thread with these registers. `next`: the address behind the instruction.
 std::uintptr_t address_of(const MemoryOperand& memory, const greg_t* registers, std::uintptr_t next);
+
+/// Of an operand; of a string instruction, one element.
+struct MemoryAccess {
+  MemoryOperand operand;
+  std::uint32_t bytes = 0;  ///< from its first byte on; 0: not known (masks, state of the processor)
+  bool reads = false;
+  bool writes = false;
+};
+
+/// The instruction's accesses that assembly code names: movs and cmps have two. Not its pushes and pops.
+struct MemoryAccesses {
+  MemoryAccess all[2];
+  std::size_t count = 0;
+};
+MemoryAccesses accesses_of(const Instruction& instruction);
+
+/// The number in memory, with or without a fraction, that an instruction loads, stores or compares.
+struct Poll {
+  std::uintptr_t address = 0;
+  std::uint32_t bytes = 0;  ///< 1, 2, 4 or 8
+};
+
+/// The poll of a thread with these registers, whose instruction pointer says where it is. `code`: the instruction's
+/// bytes, of which `longest_instruction` may be read. Nothing for instructions by which no loop waits.
+std::optional<Poll> poll_of(const std::uint8_t* code, const greg_t* registers);
 
 /// An instruction that locks memory, or a fence.
 struct LockedInstruction {
@@ -81,11 +134,11 @@ struct LockedInstruction {
   Source source{};
   Register source_register = Register::none;
   std::int32_t immediate = 0;
-  MemoryOperand memory;
+  MemoryOperand memory{};
 };
 
-/// Decodes the instruction at `code`; nothing if it does not lock memory.
-std::optional<LockedInstruction> decode_locked(const std::uint8_t* code, std::size_t room);
+/// Nothing if the instruction does not lock memory.
+std::optional<LockedInstruction> locked_of(const Instruction& instruction);
 
 /// The operation and address of `instruction`, for a thread with these registers. `next`: the address behind it.
 struct LockedAccess {

@@ -1,16 +1,11 @@
 #include "native/guest/code/re_checks.hpp"
 
 #include <algorithm>
-#include <iterator>
-#include <optional>
-
-#include "native/guest/code/instruction_effects.hpp"
 
 namespace sdsm::program {
 namespace {
 
 constexpr std::size_t registers = 16;
-constexpr unsigned subtraction = 5;  ///< of the arithmetic instructions
 
 /// A value that the code has computed, and where it comes from if it was loaded.
 struct Value {
@@ -24,24 +19,30 @@ struct Value {
 /// Follows a function's code from its begin to its end, branches passed over.
 class ReCheckFinder {
  public:
-  ReCheckFinder(const Pauses& pauses, GrowingArray<Wait>& found) : pauses_(pauses), found_(found) { forget(); }
+  ReCheckFinder(const std::uint8_t* code, const Pauses& pauses, GrowingArray<Wait>& found)
+      : code_(code), pauses_(pauses), found_(found) {}
 
-  void read(const std::uint8_t* code, std::uint32_t bytes) {
+  void read(std::span<const Step> steps) {
     targets_.clear();
-    for (std::uint32_t at = 0; at < bytes;) {
-      const Instruction next = decode(code + at, bytes - at);
-      if (next.length == 0) break;
-      at += next.length;
-      if (next.flow == Flow::branch || next.flow == Flow::jump)
-        targets_.push_back(static_cast<std::uint32_t>(at + next.target));
+    for (const Step& step : steps) {
+      if (step.has_target) targets_.push_back(step.target);
     }
     std::sort(targets_.begin(), targets_.end());
-    for (std::uint32_t at = 0; at < bytes;) {
-      const Instruction next = decode(code + at, bytes - at);
-      if (next.length == 0) return;
-      if (std::binary_search(targets_.begin(), targets_.end(), at)) forget();
-      at += next.length;
-      take(code + at - next.length, next, at, bytes - at);
+    while (!steps.empty()) {
+      // Up to where control may come or go otherwise; of that, up to the last comparison behind a second use of one
+      // place.
+      std::size_t end = 0, behind_last = 0;
+      std::uint64_t used = 0;
+      bool is_used_twice = false;
+      do {
+        const std::uint64_t memory = std::uint64_t{1} << steps[end].memory & ~std::uint64_t{1};
+        is_used_twice = is_used_twice || (used & memory) != 0;
+        used |= memory;
+        if (steps[end].compares && is_used_twice) behind_last = end + 1;
+      } while (goes_on(steps[end++]) && end < steps.size() && !is_target(steps[end].at));
+      if (behind_last > 0) forget();
+      for (std::size_t i = 0; i < behind_last; ++i) take(steps[i], steps.subspan(i + 1));
+      steps = steps.subspan(end);
     }
   }
 
@@ -62,6 +63,11 @@ class ReCheckFinder {
     slots_ = next_slot_ = 0;
     for (std::uint32_t& value : in_register_) value = add({});
   }
+  static bool goes_on(const Step& step) { return step.flow == Flow::on || step.flow == Flow::branch; }
+  bool is_target(std::uint32_t at) const {
+    return std::binary_search(targets_.begin(), targets_.end(), std::int64_t{at});
+  }
+
   /// Other code ran: loads before it say nothing of what is there now.
   void age() { aged_at_ = loads_; }
 
@@ -70,7 +76,7 @@ class ReCheckFinder {
   }
 
   std::uint32_t& slot_at(const MemoryOperand& place) {
-    const auto same = [&](const Slot& slot) { return is_same(slot.place, place); };
+    const auto same = [&](const Slot& slot) { return slot.place == place; };
     Slot* found = std::find_if(slot_, slot_ + slots_, same);
     if (found == slot_ + slots_) {
       found = slot_ + next_slot_++ % most_slots;
@@ -93,91 +99,69 @@ class ReCheckFinder {
     }
   }
   static bool is_same_place(const Value& one, const Value& other) {
-    return is_same(one.where, other.where) && one.base == other.base && one.index == other.index;
+    return one.where == other.where && one.base == other.base && one.index == other.index;
   }
 
-  bool is_call(const std::uint8_t* code, const Instruction& next) const {
-    constexpr std::uint8_t call = 0xe8, group = 0xff, call_by_table = 2;
-    if (next.map != 0) return false;
-    return next.opcode == call || (next.opcode == group && (code[next.modrm] >> 3 & 7) == call_by_table);
-  }
-
-  /// `end`: where the instruction ends; as many bytes of the function follow as `rest`.
-  void take(const std::uint8_t* code, const Instruction& next, std::uint32_t end, std::uint32_t rest) {
-    if (next.flow == Flow::end || next.flow == Flow::jump || next.flow == Flow::indirect) return forget();
-    const std::optional<Effect> effect = EffectReader(code, next, pauses_).read();
-    if ((!effect && is_call(code, next)) || next.has_lock) age();
-    if (!effect) return take_unknown(code, next);
-    // The value that the instruction's memory operand, or the register in its place, has before it.
-    std::uint32_t other = 0;
-    MemoryOperand where;
-    if (effect->memory) {
-      where = anywhere(*effect->memory, end);
-      if (is_on_stack(where)) {
-        other = slot_at(where);
-      } else if (effect->loads) {
-        other = add(load_of(where, code));
-      }
-    } else if (next.modrm != 0) {
-      other = in_register_[(code[next.modrm] & 7u) | ((next.rex & 1) != 0 ? 8u : 0u)];
+  void take(const Step& step, std::span<const Step> rest) {
+    const std::uint8_t* const code = code_ + step.at;
+    const Instruction instruction = decode(code, step.end - step.at);
+    const Operands operands(instruction);
+    const Effect effect = effect_of(instruction, operands, code, pauses_);
+    const bool is_call = instruction.meta.category == ZYDIS_CATEGORY_CALL;
+    if ((is_call && !effect.is_known) || instruction.has_lock()) age();
+    if (!effect.is_known) {
+      // Of floating-point numbers, say: it may load anything into its registers.
+      ++loads_;
+      return set_registers(effect.writes, [&] { return add({}); });
     }
-    const unsigned field = next.modrm == 0 ? 0 : (code[next.modrm] >> 3 & 7u) | ((next.rex & 4) != 0 ? 8u : 0u);
-    const std::uint32_t own = in_register_[field];
-    const bool subtracts = next.map == 0 && next.opcode >> 3 == subtraction;
-    if (compares_both(next) && (!subtracts || is_asked_for_zero(code + next.length, rest)))
-      compare(values_[own], values_[other]);
-    for (unsigned i = 0; i < registers; ++i)
-      if ((effect->writes >> i & 1) != 0)
-        in_register_[i] = moves_to_memory(next) ? own : moves_to_register(next) ? other : add({});
-    if (!effect->memory || !effect->stores) return;
-    const std::uint32_t stored = moves_to_memory(next) ? own : add({});
-    if (is_on_stack(where)) {
-      slot_at(where) = stored;
+    std::uint32_t in_memory = 0;
+    const bool is_slot = effect.memory && is_on_stack(*effect.memory);
+    if (is_slot) {
+      in_memory = slot_at(*effect.memory);
+    } else if (effect.memory && effect.loads) {
+      in_memory = add(load_of(*effect.memory, code));
+    }
+    const auto value_named = [&](std::size_t which) {
+      const ZydisDecodedOperand& operand = operands.named()[which];
+      return operand.type == ZYDIS_OPERAND_TYPE_MEMORY ? in_memory : value_of(register_of(operand.reg.value));
+    };
+    if (step.compares && (instruction.mnemonic != ZYDIS_MNEMONIC_SUB || is_asked_for_zero(rest)))
+      compare(values_[value_named(0)], values_[value_named(1)]);
+    const auto result = [&] { return moves(instruction) ? value_named(1) : add({}); };
+    set_registers(effect.writes, result);
+    if (!effect.stores) return;
+    if (is_slot) {
+      slot_at(*effect.memory) = result();
     } else {
-      forget_loads_of(load_of(where, code));
+      forget_loads_of(load_of(*effect.memory, code));
     }
   }
 
-  /// Takes an unknown instruction, of floating-point numbers, say: it may load anything into its registers.
-  void take_unknown(const std::uint8_t* code, const Instruction& next) {
-    ++loads_;
-    if (next.modrm == 0) return;
-    in_register_[(code[next.modrm] >> 3 & 7u) | ((next.rex & 4) != 0 ? 8u : 0u)] = add({});
-    if (code[next.modrm] >= 0xc0) in_register_[(code[next.modrm] & 7u) | ((next.rex & 1) != 0 ? 8u : 0u)] = add({});
+  template <typename Value>
+  void set_registers(std::uint32_t written, const Value& value) {
+    for (unsigned i = 0; i < registers; ++i)
+      if ((written >> i & 1) != 0) in_register_[i] = value();
   }
 
-  /// cmp, sub and xor of a register and another operand.
-  static bool compares_both(const Instruction& next) {
-    if (next.map != 0 || next.opcode >= 0x40 || (next.opcode & 7) > 3) return false;
-    const unsigned operation = next.opcode >> 3;
-    return operation == subtraction || operation == 6 || operation == 7;
+  static bool moves(const Instruction& instruction) {
+    return instruction.is({ZYDIS_MNEMONIC_MOV, ZYDIS_MNEMONIC_MOVSX, ZYDIS_MNEMONIC_MOVSXD, ZYDIS_MNEMONIC_MOVZX}) &&
+           instruction.raw.imm[0].size == 0;
   }
-  /// Whether the next instruction asks for zero, apart from a few that leave the flags as they are.
-  bool is_asked_for_zero(const std::uint8_t* code, std::uint32_t rest) const {
-    constexpr int most_between_flags = 4;
-    for (int passed = 0; passed <= most_between_flags; ++passed) {
-      const Instruction next = decode(code, rest);
-      if (asks_for_zero(next)) return true;
-      if (next.length == 0 || next.flow != Flow::on) return false;
-      const std::optional<Effect> effect = EffectReader(code, next, pauses_).read();
-      if (!effect || (effect->writes & flags_bit) != 0) return false;
-      code += next.length;
-      rest -= next.length;
+  /// Whether the next instruction asks for zero, apart from a few that leave the flags as they are. How far a variable
+  /// has changed is no question whether it has.
+  bool is_asked_for_zero(std::span<const Step> rest) const {
+    constexpr std::size_t most_between_flags = 4;
+    for (const Step& step : rest.first(std::min(rest.size(), most_between_flags + 1))) {
+      const std::uint8_t* const code = code_ + step.at;
+      const Instruction next = decode(code, step.end - step.at);
+      if (next.is({ZYDIS_MNEMONIC_JZ, ZYDIS_MNEMONIC_JNZ, ZYDIS_MNEMONIC_SETZ, ZYDIS_MNEMONIC_SETNZ,
+                   ZYDIS_MNEMONIC_CMOVZ, ZYDIS_MNEMONIC_CMOVNZ})) {
+        return true;
+      }
+      const Effect effect = effect_of(next, Operands(next), code, pauses_);
+      if (step.flow != Flow::on || !effect.is_known || (effect.writes & flags_bit) != 0) return false;
     }
     return false;
-  }
-  /// je, jne, sete, setne, cmove, cmovne. How far a variable has changed is no question whether it has.
-  static bool asks_for_zero(const Instruction& next) {
-    if (next.length == 0) return false;
-    const unsigned group = next.opcode & 0xfeu;
-    return next.map == 0 ? group == 0x74 : next.map == 1 && (group == 0x84 || group == 0x94 || group == 0x44);
-  }
-  static bool moves_to_register(const Instruction& next) {
-    if (next.map == 1) return (next.opcode & 0xf6) == 0xb6;
-    return next.map == 0 && (next.opcode == 0x8a || next.opcode == 0x8b || next.opcode == 0x63);
-  }
-  static bool moves_to_memory(const Instruction& next) {
-    return next.map == 0 && (next.opcode == 0x88 || next.opcode == 0x89);
   }
 
   void compare(const Value& one, const Value& other) {
@@ -191,10 +175,11 @@ class ReCheckFinder {
     if (std::none_of(found_.begin(), found_.end(), is_here)) found_.push_back({address});
   }
 
+  const std::uint8_t* code_;
   const Pauses& pauses_;
   GrowingArray<Wait>& found_;
   static constinit inline GrowingArray<Value> values_;
-  static constinit inline GrowingArray<std::uint32_t> targets_;
+  static constinit inline GrowingArray<std::int64_t> targets_;
   std::uint32_t in_register_[registers] = {};
   Slot slot_[most_slots];
   std::size_t slots_ = 0;
@@ -205,8 +190,9 @@ class ReCheckFinder {
 
 }  // namespace
 
-void find_re_checks(const std::uint8_t* code, std::uint32_t bytes, const Pauses& pauses, GrowingArray<Wait>& found) {
-  ReCheckFinder(pauses, found).read(code, bytes);
+void find_re_checks(const std::uint8_t* code, std::span<const Step> steps, const Pauses& pauses,
+                    GrowingArray<Wait>& found) {
+  ReCheckFinder(code, pauses, found).read(steps);
 }
 
 }  // namespace sdsm::program

@@ -4,11 +4,14 @@
 /// atomic variables.
 #pragma once
 
-#include "native/guest/code/waiting_code.hpp"
+#include <span>
+
+#include "native/guest/code/instruction_effects.hpp"
 
 namespace sdsm::program {
 
-/// Adds the first loads of a function's re-checks.
-void find_re_checks(const std::uint8_t* code, std::uint32_t bytes, const Pauses& pauses, GrowingArray<Wait>& found);
+/// Adds the first loads of the re-checks of the function `code`.
+void find_re_checks(const std::uint8_t* code, std::span<const Step> steps, const Pauses& pauses,
+                    GrowingArray<Wait>& found);
 
 }  // namespace sdsm::program

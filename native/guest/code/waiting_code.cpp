@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "native/guest/code/instruction_effects.hpp"
-#include "native/guest/code/machine_code.hpp"
 #include "native/guest/code/re_checks.hpp"
 
 namespace sdsm::program {
@@ -24,12 +23,12 @@ struct Changes {
   Variables written_in_memory;
   bool stores_for_others = false;
 
-  /// The next instruction of the loop, which ends at `end`. False if there are too many variables.
-  bool add(const Effect& effect, std::uint32_t end) {
+  /// The loop's next instruction. False if there are too many variables.
+  bool add(const Effect& effect) {
     kept |= effect.reads & ~written;
     written |= effect.writes;
     if (!effect.memory) return true;
-    const MemoryOperand variable = anywhere(*effect.memory, end);
+    const MemoryOperand& variable = *effect.memory;
     if (effect.loads && !written_in_memory.has(variable) && !kept_in_memory.add(variable)) return false;
     stores_for_others |= effect.stores && !is_on_stack(variable);
     return !effect.stores || written_in_memory.add(variable);
@@ -55,11 +54,12 @@ class Turn {
   bool is_others(std::uint32_t registers) const { return (others_ & registers) != 0 && (changing_ & registers) == 0; }
 
   /// False if the loop loads or stores at one place after the other, or hands on a value: it computes.
-  bool goes_on(const Effect& effect, std::uint32_t end) {
+  bool goes_on(const Effect& effect) {
     bool changes = (effect.reads & changing_) != 0, is_of_others = (effect.reads & others_) != 0;
     if (effect.memory) {
-      const MemoryOperand variable = anywhere(*effect.memory, end);
-      if ((effect.loads || effect.stores) && (registers_of(variable) & changing_) != 0) return false;
+      const MemoryOperand& variable = *effect.memory;
+      const std::uint32_t registers = bit_of(variable.base) | bit_of(variable.index);
+      if ((effect.loads || effect.stores) && (registers & changing_) != 0) return false;
       if (effect.loads) {
         changes |= changes_.is_changed(variable) || changing_in_memory_.has(variable);
         is_of_others |=
@@ -75,14 +75,6 @@ class Turn {
   }
 
  private:
-  static std::uint32_t registers_of(const MemoryOperand& variable) {
-    std::uint32_t registers = 0;
-    for (const Register one : {variable.base, variable.index}) {
-      if (one < Register::none) registers |= 1u << static_cast<unsigned>(one);
-    }
-    return registers;
-  }
-
   const Changes& changes_;
   std::uint32_t changing_;
   std::uint32_t others_ = 0;
@@ -90,14 +82,36 @@ class Turn {
   Variables others_in_memory_;
 };
 
+/// Step::memory, by ModRM and SIB bytes and the displacement.
+std::uint8_t hash_of_memory(const Instruction& instruction, std::uint32_t end) {
+  const auto& modrm = instruction.raw.modrm;
+  const auto& sib = instruction.raw.sib;
+  constexpr std::uint8_t registers_alone = 3, by_sib = 4, by_rip = 5;
+  if ((instruction.attributes & ZYDIS_ATTRIB_HAS_MODRM) == 0 || modrm.mod == registers_alone) return 0;
+  const bool is_relative = modrm.mod == 0 && modrm.rm == by_rip;
+  const auto where = static_cast<std::uint64_t>(instruction.raw.disp.value) + (is_relative ? end : 0);
+  const std::uint64_t registers = modrm.rm == by_sib ? 8 + sib.base + 8 * sib.index : modrm.rm;
+  return static_cast<std::uint8_t>(1 + (where + 5 * registers) % 63);
+}
+
+Step step_of(const Instruction& instruction, std::uint32_t at) {
+  Step step{.at = at, .end = at + instruction.length, .flow = instruction.flow()};
+  step.has_target = step.flow == Flow::branch || step.flow == Flow::jump;
+  if (step.has_target) step.target = step.end + instruction.target();
+  step.memory = hash_of_memory(instruction, step.end);
+  step.compares =
+      instruction.is({ZYDIS_MNEMONIC_CMP, ZYDIS_MNEMONIC_SUB, ZYDIS_MNEMONIC_XOR}) && instruction.raw.imm[0].size == 0;
+  return step;
+}
+
 class Function {
  public:
   Function(const std::uint8_t* code, std::uint32_t bytes, const Pauses& pauses) : code_(code), pauses_(pauses) {
     steps.clear();
     for (std::uint32_t at = 0; at < bytes;) {
       const Instruction found = decode(code + at, bytes - at);
-      if (found.length == 0) break;
-      steps.push_back({at, found});
+      if (!found.is_known()) break;
+      steps.push_back(step_of(found, at));
       at += found.length;
     }
   }
@@ -105,15 +119,16 @@ class Function {
   void find(GrowingArray<Wait>& found) const {
     for (std::size_t last = 0; last < steps.size(); ++last) {
       const Step& jump = steps[last];
-      if (!jump.has_target() || jump.target() < 0 || jump.target() > jump.at) continue;
-      const Step* const first = step_at(static_cast<std::uint32_t>(jump.target()));
-      if (first == nullptr || jump.end() - first->at > longest_loop) continue;
+      if (!jump.has_target || jump.target < 0 || jump.target > jump.at) continue;
+      const Step* const first = step_at(static_cast<std::uint32_t>(jump.target));
+      if (first == nullptr || jump.end - first->at > longest_loop) continue;
       Waiting loop;
       if (!waits(first, &jump, loop)) continue;
       add_names_before(first, loop.waited_for);
       add_loop(first, &jump, loop, found);
       add_entries(first, &jump, loop.waited_for, found);
     }
+    find_re_checks(code_, {steps.begin(), steps.end()}, pauses_, found);
   }
 
  private:
@@ -122,8 +137,9 @@ class Function {
                                                [](const Step& one, std::uint32_t wanted) { return one.at < wanted; });
     return found != steps.end() && found->at == at ? found : nullptr;
   }
-  std::optional<Effect> effect_of(const Step& step) const {
-    return EffectReader(code_ + step.at, step.instruction, pauses_).read();
+  Effect effect_of(const Step& step) const {
+    const Instruction found = decode(code_ + step.at, step.end - step.at);
+    return program::effect_of(found, Operands(found), code_ + step.at, pauses_);
   }
 
   /// Finds, by byte of the loop, whether control comes there within an iteration.
@@ -135,8 +151,8 @@ class Function {
       };
       for (const Step* step = first; step <= last; ++step) {
         if (!is_reached[step->at - first->at]) continue;
-        if (step->instruction.flow == Flow::on || step->instruction.flow == Flow::branch) reach(step->end());
-        if (step->has_target()) reach(step->target());
+        if (step->flow == Flow::on || step->flow == Flow::branch) reach(step->end);
+        if (step->has_target) reach(step->target);
       }
     }
   }
@@ -159,12 +175,12 @@ class Function {
     if (!is_reached[last->at - first->at]) return false;
     for (const Step* step = first; step <= last; ++step) {
       if (!is_reached[step->at - first->at]) continue;
-      const auto effect = effect_of(*step);
-      if (!effect || !loop.changes.add(*effect, step->end())) return false;
-      if (step->has_target()) {
-        has_exit |= ends_at(first, last, step->target()) || (step == last && step->instruction.flow == Flow::branch);
+      const Effect effect = effect_of(*step);
+      if (!effect.is_known || !loop.changes.add(effect)) return false;
+      if (step->has_target) {
+        has_exit |= ends_at(first, last, step->target) || (step == last && step->flow == Flow::branch);
       }
-      if (effect->memory && !is_on_stack(*effect->memory) && effect->loads) loop.load = ++loads == 1 ? step : nullptr;
+      if (effect.memory && !is_on_stack(*effect.memory) && effect.loads) loop.load = ++loads == 1 ? step : nullptr;
     }
     const auto& [all, count] = loop.changes.kept_in_memory;
     for (const MemoryOperand& one : std::span(all, count)) {
@@ -180,15 +196,15 @@ class Function {
     bool ends = false;
     for (const Step* step = first; step <= last; ++step) {
       if (!is_reached[step->at - first->at]) continue;
-      const bool is_branch = step->instruction.flow == Flow::branch;
-      const bool jumps_next = step < last && step[1].instruction.flow == Flow::jump;
-      if (is_branch && (step == last || ends_at(first, last, step->target()) ||
-                        (jumps_next && ends_at(first, last, step[1].target())))) {
+      const bool is_branch = step->flow == Flow::branch;
+      const bool jumps_next = step < last && step[1].flow == Flow::jump;
+      if (is_branch && (step == last || ends_at(first, last, step->target) ||
+                        (jumps_next && ends_at(first, last, step[1].target)))) {
         if (!turn.is_others(flags_bit)) return false;
         ends = true;
       }
-      const auto effect = effect_of(*step);
-      if (!effect || !turn.goes_on(*effect, step->end())) return false;
+      const Effect effect = effect_of(*step);
+      if (!effect.is_known || !turn.goes_on(effect)) return false;
     }
     return ends;
   }
@@ -211,22 +227,22 @@ class Function {
     if (wait == nullptr) return;
     // A thread that rests turns less often, and would count less.
     const Step* const load = waiting.changes.are_none() ? waiting.load : nullptr;
-    Wait loop{address_of(first->at), last->end() - first->at, address_of(first->at), {}, {}};
+    Wait loop{address_of(first->at), last->end - first->at, address_of(first->at), {}, {}};
     std::size_t exits = 0;
     for (const Step* step = first; step <= last; ++step) {
       const auto add_exit = [&](std::int64_t at) {
-        if (at >= first->at && at < last->end()) return;
+        if (at >= first->at && at < last->end) return;
         if (exits < Wait::most_exits) loop.exits[exits] = address_of(at);
         ++exits;
       };
-      if (step->has_target()) add_exit(step->target());
-      if (step == last && step->instruction.flow == Flow::branch) add_exit(step->end());
+      if (step->has_target) add_exit(step->target);
+      if (step == last && step->flow == Flow::branch) add_exit(step->end);
     }
     // Two loops may begin at one place: it is unknown which one runs.
     const bool is_known = load != nullptr && exits <= Wait::most_exits && wait->load == 0;
     if (is_known) {
       loop.load = address_of(load->at);
-      loop.behind = address_of(load->end());
+      loop.behind = address_of(load->end);
     } else {
       loop.bytes = 0;
     }
@@ -241,16 +257,13 @@ class Function {
     const Variables known = waited_for;
     for (const MemoryOperand& one : std::span(known.all, known.count)) {
       if (one.base >= Register::none || one.index != Register::none) continue;
-      const std::uint32_t base = 1u << static_cast<unsigned>(one.base);
       for (const Step* step = loop; step-- > first;) {
-        const auto effect = effect_of(*step);
-        if (!effect) break;
-        if ((effect->writes & base) == 0) continue;
-        constexpr std::uint8_t lea = 0x8d;
-        const bool is_address = step->instruction.map == 0 && step->instruction.opcode == lea && effect->memory &&
-                                effect->memory->base == Register::rip;
-        if (!is_address) break;
-        MemoryOperand name = anywhere(*effect->memory, step->end());
+        const Effect effect = effect_of(*step);
+        if (!effect.is_known) break;
+        if ((effect.writes & bit_of(one.base)) == 0) continue;
+        const bool is_address = effect.memory && !effect.loads && !effect.stores;
+        if (!is_address || effect.memory->base != Register::rip) break;
+        MemoryOperand name = *effect.memory;
         name.displacement += one.displacement;
         waited_for.add(name);
         break;
@@ -262,17 +275,17 @@ class Function {
   void add_polls_before(const Step* step, const Variables& waited_for, GrowingArray<Wait>& found) const {
     const Step* const first = step - std::min(steps_before, step - steps.begin());
     while (step-- > first) {
-      const auto effect = effect_of(*step);
-      if (effect && effect->loads && waited_for.has(anywhere(*effect->memory, step->end()))) add(step, found);
+      const Effect effect = effect_of(*step);
+      if (effect.is_known && effect.loads && waited_for.has(*effect.memory)) add(step, found);
     }
   }
 
   void add_entries(const Step* first, const Step* last, const Variables& waited_for, GrowingArray<Wait>& found) const {
     add_polls_before(first, waited_for, found);
     for (const Step& step : steps) {
-      if ((&step >= first && &step <= last) || !step.has_target()) continue;
-      if (step.target() < first->at || step.target() > last->at) continue;
-      if (const Step* const entry = step_at(static_cast<std::uint32_t>(step.target()))) add(entry, found);
+      if ((&step >= first && &step <= last) || !step.has_target) continue;
+      if (step.target < first->at || step.target > last->at) continue;
+      if (const Step* const entry = step_at(static_cast<std::uint32_t>(step.target))) add(entry, found);
       add_polls_before(&step, waited_for, found);
     }
   }
@@ -290,28 +303,23 @@ bool Pauses::has(std::uintptr_t function) const {
     return std::find(functions, functions + count, address) != functions + count;
   };
   if (is_listed(function)) return true;
-  // The linker's stub: perhaps endbr64, perhaps a prefix (bnd), and a jump by its table.
-  constexpr std::uint8_t landing[] = {0xf3, 0x0f, 0x1e, 0xfa};
-  constexpr std::uint8_t jump[] = {0xff, 0x25};
-  constexpr std::size_t longest = sizeof landing + 1 + sizeof jump + sizeof(std::int32_t);
-  if (function < file.begin || function + longest > file.end) return false;
-  const auto* code = reinterpret_cast<const std::uint8_t*>(function);
-  if (std::equal(std::begin(landing), std::end(landing), code)) code += sizeof landing;
-  if (*code == 0xf2) ++code;
-  if (!std::equal(std::begin(jump), std::end(jump), code)) return false;
-  std::int32_t distance = 0;
-  std::memcpy(&distance, code + sizeof jump, sizeof distance);
-  const std::uintptr_t next = reinterpret_cast<std::uintptr_t>(code) + sizeof jump + sizeof distance;
-  // Entry of the file's table, or of its substitute (call_patch.cpp).
+  // The linker's stub: perhaps endbr64, and a jump by its table, or by the table's substitute (call_patch.cpp).
+  if (!file.holds(function)) return false;
+  const auto at = [&](std::uintptr_t code) {
+    return decode(reinterpret_cast<const std::uint8_t*>(code), file.end - code);
+  };
+  if (const Instruction first = at(function); first.mnemonic == ZYDIS_MNEMONIC_ENDBR64) function += first.length;
+  const Instruction jump = at(function);
+  if (jump.flow() != Flow::indirect) return false;
+  const auto table = memory_of(jump, Operands(jump).named()[0]);
+  if (!table || table->base != Register::rip) return false;
   std::uintptr_t entry = 0;
-  const std::uintptr_t table = next + static_cast<std::uintptr_t>(std::intptr_t{distance});
-  std::memcpy(&entry, reinterpret_cast<const void*>(table), sizeof entry);
+  std::memcpy(&entry, reinterpret_cast<const void*>(address_of(*table, nullptr, function + jump.length)), sizeof entry);
   return is_listed(entry);
 }
 
 void find_waits(const std::uint8_t* code, std::uint32_t bytes, const Pauses& pauses, GrowingArray<Wait>& found) {
   Function(code, bytes, pauses).find(found);
-  find_re_checks(code, bytes, pauses, found);
 }
 
 }  // namespace sdsm::program

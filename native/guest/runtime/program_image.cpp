@@ -181,6 +181,9 @@ SystemLibrary system_library(const char* path) {
       // The OpenMP run-times: the stand-ins are in the process in their place.
       {"libgomp.so", own_locking},
       {"libsdsm-", own_locking},
+      // Which decode machine code for the run-time.
+      {"libZydis.so", own_locking},
+      {"libZycore.so", own_locking},
       // The compiler's: streams, units, unwinding and locales are the process's.
       {"libstdc++.so", locks_for_program},
       {"libgcc_s.so", locks_for_program},

@@ -1,17 +1,14 @@
 #include "native/launch/run/atomics.hpp"
 
-#include <capstone/capstone.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <memory>
-#include <span>
 #include <sstream>
-#include <stdexcept>
 #include <string_view>
 
 #include "models/protocol/tables.hpp"
+#include "native/guest/code/machine_code.hpp"
 #include "native/launch/elf_file.hpp"
 #include "native/launch/program_start.hpp"
 
@@ -31,77 +28,39 @@ bool is_added(std::string_view function) {
   return std::find(names.begin(), names.end(), function) != names.end();
 }
 
-class Disassembler {
- public:
-  Disassembler() {
-    if (cs_open(CS_ARCH_X86, CS_MODE_64, &handle_) != CS_ERR_OK) {
-      throw std::runtime_error("capstone cannot disassemble x86-64. Install libcapstone as Debian builds it");
-    }
-    cs_option(handle_, CS_OPT_DETAIL, CS_OPT_ON);
-    // Data between functions ends nothing.
-    cs_option(handle_, CS_OPT_SKIPDATA, CS_OPT_ON);
-    instruction_.reset(cs_malloc(handle_));
-  }
-  ~Disassembler() { cs_close(&handle_); }
-  Disassembler& operator=(Disassembler&&) = delete;
-
-  template <typename Visit>
-  void for_each(const program_start::ElfFile::Code& code, Visit&& visit) {
-    const auto* at = reinterpret_cast<const std::uint8_t*>(code.bytes.data());
-    std::size_t left = code.bytes.size();
-    std::uint64_t address = code.address;
-    while (cs_disasm_iter(handle_, &at, &left, &address, instruction_.get())) {
-      if (instruction_->id != 0) visit(*instruction_);
-    }
-  }
-
- private:
-  struct Free {
-    void operator()(cs_insn* instruction) const { cs_free(instruction, 1); }
-  };
-  csh handle_ = 0;
-  std::unique_ptr<cs_insn, Free> instruction_;
-};
-
-std::span<const cs_x86_op> operands(const cs_insn& instruction) {
-  return {instruction.detail->x86.operands, instruction.detail->x86.op_count};
-}
-
-bool has_memory(const cs_insn& instruction) {
-  const auto all = operands(instruction);
-  return std::any_of(all.begin(), all.end(), [](const cs_x86_op& operand) { return operand.type == X86_OP_MEM; });
-}
-
-bool is_locked(const cs_insn& instruction) {
-  if (instruction.id == X86_INS_XCHG) return has_memory(instruction);
-  return instruction.detail->x86.prefix[0] == X86_PREFIX_LOCK;
-}
-
-/// gcc's: lock or qword ptr [rsp], 0. The stack's top is the thread's own.
-bool is_fence(const cs_insn& instruction) {
-  if (instruction.id == X86_INS_MFENCE) return true;
-  const auto all = operands(instruction);
-  return instruction.id == X86_INS_OR && all.size() == 2 && all[0].type == X86_OP_MEM &&
-         all[0].mem.base == X86_REG_RSP && all[1].type == X86_OP_IMM && all[1].imm == 0;
+std::string text_of(const program::Instruction& instruction) {
+  ZydisFormatter formatter;
+  ZydisFormatterInit(&formatter, ZYDIS_FORMATTER_STYLE_INTEL);
+  ZydisFormatterSetProperty(&formatter, ZYDIS_FORMATTER_PROP_FORCE_SIZE, ZYAN_TRUE);
+  ZydisFormatterSetProperty(&formatter, ZYDIS_FORMATTER_PROP_HEX_UPPERCASE, ZYAN_FALSE);
+  ZydisFormatterSetProperty(&formatter, ZYDIS_FORMATTER_PROP_DISP_PADDING, ZYDIS_PADDING_DISABLED);
+  ZydisFormatterSetProperty(&formatter, ZYDIS_FORMATTER_PROP_IMM_PADDING, ZYDIS_PADDING_DISABLED);
+  const program::Operands operands(instruction);
+  const auto named = operands.named();
+  std::array<char, 128> text{};
+  ZydisFormatterFormatInstruction(&formatter, &instruction, named.data(), static_cast<ZyanU8>(named.size()),
+                                  text.data(), text.size(), ZYDIS_RUNTIME_ADDRESS_NONE, nullptr);
+  return text.data();
 }
 
 }  // namespace
 
 std::vector<AtomicPlace> find_atomics(const std::filesystem::path& program) {
   const program_start::ElfFile file(program);
-  Disassembler disassembler;
   std::vector<AtomicPlace> places;
   for (const auto& code : file.code()) {
     if (is_added(code)) continue;
-    disassembler.for_each(code, [&](const cs_insn& instruction) {
-      if (!is_locked(instruction) && instruction.id != X86_INS_MFENCE) return;
-      const std::string function = file.function_at(instruction.address).value_or("");
-      if (is_added(function)) return;
-      const std::string_view operands_text = instruction.op_str;
-      places.push_back({instruction.address,
-                        fmt::format("{}{}{}", instruction.mnemonic, operands_text.empty() ? "" : " ", operands_text),
-                        is_fence(instruction), function, ""});
-    });
+    const auto* const bytes = reinterpret_cast<const std::uint8_t*>(code.bytes.data());
+    for (std::size_t at = 0; at < code.bytes.size();) {
+      const program::Instruction instruction = program::decode(bytes + at, code.bytes.size() - at);
+      const std::uint64_t address = code.address + at;
+      // Data between functions ends nothing.
+      at += std::max<std::size_t>(instruction.length, 1);
+      const auto locked = program::locked_of(instruction);
+      if (!locked) continue;
+      const std::string function = file.function_at(address).value_or("");
+      if (!is_added(function)) places.push_back({address, text_of(instruction), locked->is_fence, function, ""});
+    }
   }
   return places;
 }

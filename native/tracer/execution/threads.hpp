@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <span>
 
-#include "native/guest/code/memory_access.hpp"
+#include "native/guest/code/machine_code.hpp"
 #include "native/guest/openmp/engine.hpp"
 #include "native/guest/runtime/program_image.hpp"
 #include "native/guest/runtime/raw_memory.hpp"

@@ -6,7 +6,6 @@
 #include <cstdlib>
 
 #include "native/guest/code/machine_code.hpp"
-#include "native/guest/code/memory_access.hpp"
 #include "native/guest/runtime/program_image.hpp"
 #include "native/guest/runtime/signals.hpp"
 #include "native/tracer/execution/pages.hpp"
@@ -22,7 +21,6 @@ namespace {
 constexpr greg_t goes_downwards = 0x400;  // DF
 constexpr std::size_t most_words = 1024;  // records that are collected; a power of two
 constexpr std::uint32_t words_at_once = 64;
-constexpr unsigned longest_instruction = 15;
 
 struct WatchedPart {
   std::uint32_t region = 0;  ///< in the run-time's numbers
@@ -141,32 +139,14 @@ void access(std::uintptr_t begin, std::uint64_t bytes, unsigned how, std::uintpt
 
 /// movs, stos, lods, scas, cmps: one element of each operand.
 bool is_string(const Instruction& found) {
-  const unsigned opcode = found.opcode;
-  return found.map == 0 && !found.is_vector &&
-         ((opcode >= 0xa4 && opcode <= 0xa7) || (opcode >= 0xaa && opcode <= 0xaf));
-}
-bool is_moving(unsigned opcode) {
-  return opcode == 0xa4 || opcode == 0xa5;
-}
-bool is_storing(unsigned opcode) {
-  return opcode == 0xaa || opcode == 0xab;
-}
-constexpr unsigned reads_at_rsi(unsigned opcode) {
-  return opcode <= 0xa7 || opcode == 0xac || opcode == 0xad;
-}
-constexpr unsigned uses_rdi(unsigned opcode) {
-  return opcode != 0xac && opcode != 0xad;
+  return found.meta.category == ZYDIS_CATEGORY_STRINGOP;
 }
 
-void access_of_string(const Instruction& found, std::uint32_t bytes, const greg_t* registers, std::uint64_t elements,
+void access_of_string(const MemoryAccesses& operands, const greg_t* registers, std::uint64_t elements,
                       std::uintptr_t site) REQUIRES(turn) {
-  const unsigned opcode = found.opcode;
-  if (reads_at_rsi(opcode)) {
-    access(static_cast<std::uintptr_t>(registers[REG_RSI]), bytes * elements, WordsRecord::reads, site, watching.open);
-  }
-  if (uses_rdi(opcode)) {
-    const unsigned how = is_moving(opcode) || is_storing(opcode) ? WordsRecord::writes : WordsRecord::reads;
-    access(static_cast<std::uintptr_t>(registers[REG_RDI]), bytes * elements, how, site, watching.open);
+  for (const MemoryAccess& one : std::span(operands.all, operands.count)) {
+    const unsigned how = one.writes ? WordsRecord::writes : WordsRecord::reads;
+    access(address_of(one.operand, registers, 0), one.bytes * elements, how, site, watching.open);
   }
 }
 
@@ -182,11 +162,15 @@ void move_elements(greg_t* registers, std::uint64_t elements, bool is_move) {
 
 /// `rep movs` and `rep stos` upwards: a step is one element, and these move thousands. Does as many as lie in one page
 /// of each operand; the instruction itself goes on with the rest. False for other instructions, or across pages.
-bool move_at_once(const Instruction& found, std::uint32_t bytes, greg_t* registers, std::uintptr_t site)
+bool move_at_once(const Instruction& found, const MemoryAccesses& operands, greg_t* registers, std::uintptr_t site)
     REQUIRES(turn) {
-  const bool is_move = is_moving(found.opcode);
-  if (!is_string(found) || !(is_move || is_storing(found.opcode)) || !found.is_repeated) return false;
-  if (found.segment != 0 || found.has_short_address || (registers[REG_EFL] & goes_downwards) != 0) return false;
+  const MemoryAccess& to = operands.all[0];
+  const bool is_move = operands.count == 2;
+  // Of two operands cmps reads both, and of one scas and lods read it.
+  if (!is_string(found) || !to.writes || (found.attributes & ZYDIS_ATTRIB_HAS_REP) == 0) return false;
+  if ((found.attributes & ZYDIS_ATTRIB_HAS_SEGMENT) != 0 || to.operand.has_short_address) return false;
+  if ((registers[REG_EFL] & goes_downwards) != 0) return false;
+  const std::uint32_t bytes = to.bytes;
   const auto left_in_page = [bytes](greg_t address) {
     return (page_bytes - static_cast<std::uintptr_t>(address) % page_bytes) / bytes;
   };
@@ -194,7 +178,7 @@ bool move_at_once(const Instruction& found, std::uint32_t bytes, greg_t* registe
       std::min<std::uint64_t>(static_cast<std::uint64_t>(registers[REG_RCX]), left_in_page(registers[REG_RDI]));
   if (is_move) elements = std::min<std::uint64_t>(elements, left_in_page(registers[REG_RSI]));
   if (elements == 0) return false;
-  access_of_string(found, bytes, registers, elements, site);
+  access_of_string(operands, registers, elements, site);
   switch (bytes) {
     case 1: move_elements<std::uint8_t>(registers, elements, is_move); break;
     case 2: move_elements<std::uint16_t>(registers, elements, is_move); break;
@@ -206,23 +190,18 @@ bool move_at_once(const Instruction& found, std::uint32_t bytes, greg_t* registe
 }
 
 /// Begin of the access that has come to `address`: before it, if it began in a page that is open. `address` itself,
-/// where the operand does not show it (stacks, bit strings, EVEX).
-std::uintptr_t begin_of(const Instruction& found, std::uint32_t bytes, std::uintptr_t address,
-                        std::uintptr_t instruction, const greg_t* registers) {
-  const auto* const code = reinterpret_cast<const std::uint8_t*>(instruction);
-  constexpr unsigned names_memory_below = 0xc0;
-  if (found.is_evex || found.segment != 0) return address;
-  if (address != page_down(address) || found.modrm == 0 || code[found.modrm] >= names_memory_below) return address;
-  const MemoryOperand operand = memory_of(code, found);
-  const std::uintptr_t begin = address_of(operand, registers, instruction + found.length);
-  return begin < address && address - begin < bytes ? begin : address;
+/// where the operand does not show it (stacks, bit strings).
+std::uintptr_t begin_of(const MemoryAccess& one, std::uintptr_t address, std::uintptr_t next, const greg_t* registers) {
+  if (address != page_down(address)) return address;
+  const std::uintptr_t begin = address_of(one.operand, registers, next);
+  return begin < address && address - begin < one.bytes ? begin : address;
 }
 
 /// Any other instruction, whose access of `size` began at `begin` and has come to `address`.
 void access_by(const MemoryAccess& size, std::uintptr_t begin, std::uintptr_t address, std::uintptr_t instruction,
                bool is_write, std::uintptr_t site) REQUIRES(turn) {
   unsigned how = is_write ? WordsRecord::writes : WordsRecord::reads;
-  if (size.reads_and_writes) how = WordsRecord::writes | WordsRecord::reads;
+  if (size.reads && size.writes) how = WordsRecord::writes | WordsRecord::reads;
   if (size.bytes == 0) {
     const std::uintptr_t page = page_down(address);
     record(page, page + page_bytes, how | WordsRecord::is_unsized, site);
@@ -312,17 +291,18 @@ bool take_watched_fault(const siginfo_t& info, ucontext_t& machine) {
   // A later page of the same instruction comes with the earlier ones open.
   if (watching.is_stepping && watching.step != instruction) end_step();
   const Instruction found = decode(code, longest_instruction);
-  const MemoryAccess size = memory_access(code, found);
+  const MemoryAccesses operands = accesses_of(found);
   const std::uintptr_t site = site_of(instruction);
   constexpr greg_t write_bit = 2;  // of the page fault's error code
-  if (size.bytes != 0 && move_at_once(found, size.bytes, registers, site)) {
+  if (move_at_once(found, operands, registers, site)) {
     errno = saved_errno;
     return true;
   }
-  if (size.bytes != 0 && is_string(found)) {
-    access_of_string(found, size.bytes, registers, 1, site);
+  if (is_string(found) && operands.count > 0) {
+    access_of_string(operands, registers, 1, site);
   } else {
-    const std::uintptr_t begin = begin_of(found, size.bytes, address, instruction, registers);
+    const MemoryAccess& size = operands.all[0];
+    const std::uintptr_t begin = begin_of(size, address, instruction + found.length, registers);
     access_by(size, begin, address, instruction, (registers[REG_ERR] & write_bit) != 0, site);
   }
   watching.step = instruction;
