@@ -211,6 +211,24 @@ TEST_CASE("control goes on, to a target, elsewhere or nowhere") {
   if (target != 0) CHECK(found.target() == target);
 }
 
+TEST_CASE("vector instructions that are newer than the decoder have a length") {
+  // As the manuals of AVX-IFMA, AVX-NE-CONVERT and AVX-VNNI-INT8 encode them; the last one has a prefix and a
+  // displacement of four bytes.
+  const std::vector<std::vector<std::uint8_t>> samples{
+      {0xc4, 0xe2, 0xf5, 0xb4, 0x40, 0x08},
+      {0xc4, 0xe2, 0x7a, 0xb1, 0x00},
+      {0x65, 0xc4, 0xe2, 0x77, 0x50, 0x80, 0x10, 0x00, 0x00, 0x00},
+      {0x62, 0xf3, 0x75, 0x28, 0xee, 0x40, 0x01, 0x05},
+  };
+  for (std::vector<std::uint8_t> code : samples) {
+    const std::size_t length = code.size();
+    code.resize(length + longest_instruction, 0x90);
+    CHECK(decode(code.data(), code.size()).length == length);
+    CHECK(decode(code.data(), length - 1).length == 0);
+    CHECK(accesses_of(decode(code.data(), code.size())).count == 0);
+  }
+}
+
 TEST_CASE("what is no instruction, or cut off, has no length") {
   const auto code = GENERATE(values<Code>({{}, {0x06}, {0xf0, 0x89, 0x07}, {0x8b, 0x05, 16, 0, 0}, {0x0f}}));
   const Instruction found = decode(code.data(), code.size());

@@ -69,6 +69,7 @@ void use_flags(const ZydisAccessedFlags& flags, Effect& effect) {
 Effect effect_of(const Instruction& instruction, const Operands& operands, const std::uint8_t* code,
                  const Pauses& pauses) {
   const std::uintptr_t next = reinterpret_cast<std::uintptr_t>(code) + instruction.length;
+  if (instruction.is_newer()) return {};
   if (instruction.is({ZYDIS_MNEMONIC_ENDBR64, ZYDIS_MNEMONIC_NOP, ZYDIS_MNEMONIC_PAUSE})) return {.is_known = true};
   if (instruction.meta.category == ZYDIS_CATEGORY_CALL) {
     // It leaves these registers as it likes: rax, rcx, rdx, rsi, rdi, r8 to r11.

@@ -17,11 +17,37 @@ const ZydisDecoder& decoder() {
   return made;
 }
 
+bool is_decoded(const std::uint8_t* code, std::size_t room, Instruction& found) {
+  return ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder(), &found.context, code, room, &found));
+}
+
+/// Makes a vector instruction (VEX or EVEX) an older one of its table of opcodes, which is as long. False if it is
+/// none.
+bool make_older(std::uint8_t* code) {
+  while (*code == 0x64 || *code == 0x65 || *code == 0x67) ++code;  // segments, short addresses
+  constexpr std::uint8_t add = 0x58, multiply_add = 0x98, align = 0x0f;
+  const bool is_short = *code == 0xc5, is_evex = *code == 0x62;
+  if (!is_short && *code != 0xc4 && !is_evex) return false;
+  const unsigned table = is_short ? 1 : code[1] & (is_evex ? 7 : 31);
+  if (table < 1 || table > 3) return false;
+  std::uint8_t& width_and_prefix = code[is_short ? 1 : 2];
+  width_and_prefix = static_cast<std::uint8_t>((width_and_prefix & (is_short ? 0xfc : 0x7c)) | (table == 1 ? 0 : 1));
+  if (is_evex) code[3] &= 0x08;  // neither masks nor broadcasts
+  code[is_short ? 2 : is_evex ? 4 : 3] = table == 1 ? add : table == 2 ? multiply_add : align;
+  return true;
+}
+
 }  // namespace
 
 Instruction decode(const std::uint8_t* code, std::size_t room) {
   Instruction found;
-  if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder(), &found.context, code, room, &found))) found = {};
+  if (is_decoded(code, room, found)) return found;
+  std::uint8_t older[longest_instruction + 5] = {};
+  std::copy_n(code, std::min(room, longest_instruction), older);
+  const bool has_length = make_older(older) && is_decoded(older, std::min(room, longest_instruction), found);
+  const std::uint8_t length = has_length ? found.length : std::uint8_t{0};
+  found = {};
+  found.length = length;
   return found;
 }
 
@@ -41,6 +67,7 @@ Flow Instruction::flow() const {
 
 Operands::Operands(const Instruction& instruction)
     : all_(instruction.operand_count), named_(instruction.operand_count_visible) {
+  if (instruction.is_newer()) return;
   ZydisDecoderDecodeOperands(&decoder(), &instruction.context, &instruction, operands_, instruction.operand_count);
 }
 

@@ -35,6 +35,8 @@ struct Instruction : ZydisDecodedInstruction {
   ZydisDecoderContext context;
 
   bool is_known() const { return length != 0; }
+  /// A vector instruction of which nothing but its length is known.
+  bool is_newer() const { return mnemonic == ZYDIS_MNEMONIC_INVALID; }
   bool is(std::initializer_list<ZydisMnemonic> those) const {
     return std::find(those.begin(), those.end(), mnemonic) != those.end();
   }
