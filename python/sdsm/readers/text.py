@@ -321,5 +321,5 @@ def without_ranks(source: Text) -> Text:
     ranks = {match[1] if (match := _RANK.match(line)) else "" for line in lines}
     if len(lines) < 2 or len(ranks) != 1 or "" in ranks:
         return source
-    text = re.sub(_RANK.pattern, "", source.text, flags=re.MULTILINE)
+    text = re.sub(f"^{_RANK.pattern}", "", source.text, flags=re.MULTILINE)
     return Text(source.file, text, (f"{source.file}:1: each line begins with a process's number ({ranks.pop()}:, as of srun -l), which is left out",))
