@@ -305,7 +305,8 @@ def test_only_what_a_link_carried_without_a_limit_is_its_bandwidth(protocol, tes
     received = document["end"]["sum_received"]
     if protocol == "UDP":
         document["end"]["sum"] = document["end"]["sum_sent"] | {"jitter_ms": 0, "lost_packets": 40, "packets": 100}
-        received |= {"bytes": 150_000_000, "bits_per_second": 6e8}
+        if is_sender:
+            received |= {"bytes": 150_000_000, "bits_per_second": 6e8}
     reading = reading_of(json.dumps(document))
     rate, _ = fit([reading], BASE)
     framing = (BASE.frame.payload + BASE.frame.overhead) / BASE.frame.payload
@@ -365,3 +366,44 @@ def test_segments_sent_again_are_reported(count, words):
 def test_a_link_that_carried_nothing_has_no_bandwidth():
     document = strangers.iperf3(rate=0)
     assert fit([reading_of(json.dumps(document))], BASE)[0] is None
+
+
+def test_intervals_of_iperf3_that_contradict_its_end_are_refused():
+    document = strangers.iperf3()
+    document["intervals"][1] = strangers.iperf3(rate=1e7)["intervals"][1]
+    said = refusal(json.dumps(document, indent=1))
+    assert "the intervals hold 126250000 bytes, but sum_sent says 250000000" in said and not said.startswith("some.out:1:")
+
+
+@pytest.mark.parametrize("streams", [1, 2])
+@pytest.mark.parametrize(
+    ("part", "intervals", "bandwidth", "words"),
+    [
+        (0.98, 2, 1e9, None),  # the rest lies in buffers
+        (0.5, 2, 5e8, "bit/s arrived"),
+        (0.5, 0, 5e8, "no intervals, so the bandwidth is that of the whole run"),
+        (0.0, 0, 1e9, "no intervals, so the bandwidth is that of the whole run"),  # a receiver that reported nothing
+        (1.2, 2, None, "more bytes arrived than were sent"),
+    ],
+)
+def test_the_bandwidth_of_tcp_is_what_arrived(part, intervals, bandwidth, words, streams):
+    document = strangers.iperf3(streams)
+    document["intervals"] = document["intervals"][:intervals]
+    arrived = strangers.iperf3(streams, rate=part * 1e9)["end"]
+    document["end"]["sum_received"] = arrived["sum_received"]
+    for stream, other in zip(document["end"]["streams"], arrived["streams"], strict=True):
+        stream["receiver"] = other["receiver"]
+    if bandwidth is None:
+        assert words in refusal(json.dumps(document))
+        return
+    reading = reading_of(json.dumps(document))
+    framing = (BASE.frame.payload + BASE.frame.overhead) / BASE.frame.payload
+    assert fit([reading], BASE)[0].estimate.value == pytest.approx(streams * bandwidth * framing)
+    assert (words or "") in " ".join(reading.warnings) and (words is not None or not [w for w in reading.warnings if "bandwidth" in w])
+
+
+def test_a_run_that_mostly_stood_still_tells_no_bandwidth():
+    document = strangers.iperf3()
+    document["intervals"] = [strangers.iperf3(rate=rate)["intervals"][0] for rate in (0, 2e9, 0)]
+    reading = reading_of(json.dumps(document))
+    assert fit([reading], BASE)[0] is None and "nothing passed in most intervals" in " ".join(reading.warnings)

@@ -221,7 +221,13 @@ def _bandwidth(curve: _Curve, network: Network) -> Estimate:
 
 def contradictions(readings: Sequence[Reading], network: Network) -> list[str]:
     """Returns sentences about what fit() leaves out, as tests of one network contradict each other."""
-    return _curves(readings, network)[1]
+    notes = _curves(readings, network)[1]
+    trips = [trip for reading in readings if (trip := _least_round_trip(reading))]
+    if trips and fit(readings, network)[1] is None:
+        value, _, place = min(trips)
+        what = f"the least round trip, {value:g} us, is shorter than its frames take at that bandwidth"
+        notes.append(f"{place}: {what}, so it tells no latency. A latency test (osu_latency, NetPIPE) would tell it")
+    return notes
 
 
 def _intervals(reading: Reading) -> list[Measurement]:
@@ -355,7 +361,8 @@ def fit(readings: Sequence[Reading], network: Network) -> tuple[Fitted | None, F
         intervals = _intervals(reading)
         samples = [m.in_unit("bit/s")[0] * framing for m in intervals]
         if samples and (middle := median(samples)).value > 0:
-            rates.append((middle, "median of intervals", f"{reading.file}:{intervals[0].place.line}"))
+            how = "median of intervals" if len(intervals) > 1 else "rate of the whole run"
+            rates.append((middle, how, f"{reading.file}:{intervals[0].place.line}"))
         trip = _least_round_trip(reading)
         if trip is not None:
             value, count, place = trip
@@ -367,9 +374,10 @@ def fit(readings: Sequence[Reading], network: Network) -> tuple[Fitted | None, F
     if whole_way is not None:
         bandwidth = network.bandwidth if rate is None else rate.estimate.value / 8e6
         whole = whole_way.estimate
-        each = max(whole.value / network.links - network.frame.overhead / bandwidth, 0.0)
+        each = whole.value / network.links - network.frame.overhead / bandwidth
         error = None if whole.standard_error is None else whole.standard_error / network.links
-        latency = Fitted(Estimate(each, error, whole.samples, whole.batches), whole_way.how, whole_way.sources)
+        if empty or each > 0:  # the gate refuses a latency of 0 that does not give curves back
+            latency = Fitted(Estimate(max(each, 0.0), error, whole.samples, whole.batches), whole_way.how, whole_way.sources)
     return rate, latency
 
 
