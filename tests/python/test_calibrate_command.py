@@ -160,7 +160,8 @@ def test_a_cluster_too_small_for_the_layouts_leaves_them_unproved(outputs, tmp_p
         (["nowhere.json", "-o", "o.xml"], "nowhere.json"),
         (["text.json", "-o", "o.xml"], "text.json:1"),
         (["text.json"], "Give -o"),
-        (["m.json", "m.json", "-o", "o.xml"], "given twice"),
+        (["m.json", "m.json", "-o", "o.xml"], "m.json is given twice"),
+        (["osu.out", "-o", "o.xml"], "osu.out has one output twice"),
         (["m.json", "copy.json", "-o", "o.xml"], "m.json and copy.json are one output, given twice"),
         (["m.json", "formatted.json", "-o", "o.xml"], "m.json and formatted.json are one output, given twice"),
         (["np.out", "epcc.out", "longer.out", "-o", "o.xml"], "epcc.out and longer.out are one output, given twice"),
@@ -185,6 +186,7 @@ def test_unusable_input_gives_one_line_and_status_2(tmp_path, monkeypatch, capsy
     (tmp_path / "epcc.out").write_text(epcc[1])
     (tmp_path / "longer.out").write_text("".join(epcc))
     (tmp_path / "twice.out").write_text(epcc[1] + epcc[1])
+    (tmp_path / "osu.out").write_text("# OSU MPI Latency Test v5.8\n# Size Latency (us)\n0 2.00\n8 2.10\n64 2.20\n1024 2.90\n" * 2)
     part = json.loads((tmp_path / "m.json").read_text())
     for one in part["layouts"].values():
         one["samples_ns"] = {name: values[10:] or values for name, values in one["samples_ns"].items() if name != "barrier"}

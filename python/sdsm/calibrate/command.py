@@ -23,17 +23,17 @@ from sdsm.base.places import PLATFORMS, PROGRAMS
 from sdsm.base.published import FOLDER
 from sdsm.calibrate import barrier_shape, gate, hold_out, network_gate, p3_score, report
 from sdsm.calibrate import fit as fitting
+from sdsm.calibrate.copies import refuse_copies
 from sdsm.calibrate.dirty_page import published_equations
 from sdsm.calibrate.dirty_page import report as dirty_page_report
 from sdsm.calibrate.fit import Data, Fit
 from sdsm.calibrate.hold_out import split
 from sdsm.calibrate.measured_platform import links_of, platform
 from sdsm.calibrate.network import Network, network_of
-from sdsm.microbench.command import ROUND_SAMPLES, layout
+from sdsm.microbench.command import layout
 from sdsm.platform import platform_check
 from sdsm.platform.platform_file import parse, properties
 from sdsm.readers import Reading
-from sdsm.readers.measurement import Measurement
 from sdsm.readers.text import load_input
 
 DESCRIPTION = """\
@@ -132,41 +132,11 @@ def _published(options: argparse.Namespace) -> int:
     return 0
 
 
-#: So many different numbers do not agree by chance.
-TELLING = 8
-
-
-def _contents(reading: Reading) -> list[object]:
-    """Returns the contents by which a copy is recognised, although it may be formatted otherwise, come through a pipe, or be
-    a part of its file: each run's numbers, and each round's samples of a quantity. Data with too few numbers are left out."""
-    runs: dict[int, list[Measurement]] = {}
-    found: list[object] = []
-    for m in reading.measurements:
-        runs.setdefault(m.run, []).append(m)
-        for begin in range(0, len(m.values), ROUND_SAMPLES):
-            samples = m.values[begin : begin + ROUND_SAMPLES]
-            if len(set(samples)) >= TELLING:
-                found.append((m.quantity, samples))
-    for run in runs.values():
-        if sum(len(m.values) for m in run) >= TELLING:
-            all_of_it = Counter((m.quantity, m.values, m.unit, m.statistic, m.samples, m.spread, tuple(sorted(m.keys.items()))) for m in run)
-            found.append(frozenset(all_of_it.items()))
-    return found
-
-
 def _read(names: Sequence[str]) -> list[Reading]:
-    if len(set(names)) != len(names):
-        raise BadInput("a file is given twice. Its samples would count twice")
-    found: list[Reading] = []
-    by_content: dict[object, str] = {}
-    for name in names:
-        found.append(readers.read_text(load_input(name)))
-        for content in _contents(found[-1]):
-            if content in by_content:
-                other = by_content[content]
-                what = f"{name} has one output twice" if other == name else f"{other} and {name} are one output, given twice"
-                raise BadInput(f"{what}, whole or in part. Its samples would count twice: leave one out")
-            by_content[content] = name
+    if twice := next((name for name, count in Counter(names).items() if count > 1), None):
+        raise BadInput(f"{twice} is given twice. Its samples would count twice: name it once")
+    found = [readers.read_text(load_input(name)) for name in names]
+    refuse_copies(found)
     for reading in found:
         for warning in reading.warnings:
             say(warning)

@@ -165,7 +165,7 @@ def _curve(reading: Reading, group: Sequence[Measurement], is_one_way: bool, net
     if len(set(sizes)) < LEAST_POINTS:
         return curve
     found = segments(sizes, times)
-    above = [sum(s.low <= size <= s.high and size > network.frame.payload for size in sizes) for s in found]
+    above = [sum(s.low <= size <= s.high and size > network.frame.payload for size in set(sizes)) for s in found]
     large = max(range(len(found)), key=lambda i: (above[i], i))
     gives = large if above[large] >= LEAST_POINTS and found[large].slope > 0 else None
     # Smaller ones are padded to the least frame, larger ones go in several.
