@@ -6,11 +6,13 @@ import contextlib
 import io
 import json
 import random
+import re
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from own_cluster import iperf3
 from sdsm.base import costs
 from sdsm.calibrate.command import _read, main
 from sdsm.platform.platform_file import cluster, parse, platform_text, prop, properties
@@ -143,6 +145,32 @@ def test_a_base_file_with_a_host_of_no_number_of_processors_is_named(tmp_path, c
     assert main([str(DATA / "sdsm" / "microbench.system.json"), "--base", str(base), "-o", str(out)]) == 2
     assert "base.xml: host 'node-0' has '1e-09' processors" in capsys.readouterr().err
     assert not out.exists()
+
+
+LINK = '<host id="a" speed="1Gf"/><host id="b" speed="1Gf"/><link id="l" bandwidth="1Gbps" latency="5us"/><link id="m" bandwidth="1Gbps" latency="5us"/>'
+PEERS = ''.join(f'<peer id="{id}" speed="1Gf" bw_in="1Gbps" bw_out="1Gbps" coordinates="{at} 0 0"/>' for id, at in (("a", 0), ("b", 1)))
+
+
+@pytest.mark.parametrize(
+    ("topology", "words"),
+    [
+        ('<cluster id="c" prefix="n" suffix="" radical="0-1" speed="1Gf" bw="1Gbps" lat="5us"/>', None),
+        ('<zone id="A" routing="Full"><cluster id="c" prefix="n" suffix="" radical="0-1" speed="1Gf" bw="1Gbps" lat="5us"/></zone>', None),
+        (f'<zone id="A" routing="Full">{LINK}<route src="a" dst="b"><link_ctn id="l"/><link_ctn id="m"/></route></zone>', None),
+        (f'{LINK}<route src="a" dst="b"><link_ctn id="l"/></route>', "passes 1 link, but reference.links says 2"),
+        (f'<zone id="A" routing="Vivaldi">{PEERS}</zone>', "of <peer>s: it holds no <link> and no <cluster>, so the measured network has no place"),
+    ],
+)
+def test_a_measured_network_gets_into_the_base_files_links_wherever_they_are(topology, words, tmp_path, capsys):
+    head, _, rest = (ROOT / "platforms" / "gigabit.xml").read_text().partition("<cluster")
+    base, made = tmp_path / "base.xml", tmp_path / "made.xml"
+    base.write_text(head + topology + rest.partition("/>")[2])
+    (tmp_path / "iperf3.json").write_text(iperf3(941e6, 120))
+    status = main([str(tmp_path / "iperf3.json"), "--base", str(base), "-o", str(made)])
+    assert (status, made.exists()) == ((0, True) if words is None else (2, False))
+    assert (words or "") in capsys.readouterr().err
+    if words is None:
+        assert set(re.findall(r'(?:bw|bandwidth)="([^"]+)" lat(?:ency)?="([^"]+)"', made.read_text())) == {("937.386Mbps", "29.3343us")}
 
 
 def test_a_cluster_too_small_for_the_layouts_leaves_them_unproved(outputs, tmp_path, capsys):

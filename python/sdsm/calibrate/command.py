@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from sdsm import readers
@@ -172,8 +173,11 @@ def _measured(options: argparse.Namespace) -> int:
 
     contradiction = "the network and hosts of this file and what was measured contradict each other, or its own "
     with _checked(options, text, f"{contradiction}properties: ") as replay:
-        write_output(options.output, text)
         simulated = replay(fitted.curves)
+        links = links_of(ElementTree.fromstring(text), fitted.network)
+        if links is not None and (route := network_gate.wrong_route(fitted.curves, links, simulated)):
+            raise BadInput(f"{options.base}: {route}")
+        write_output(options.output, text)
         flow = replay(fitted.curves, ("--network", "simgrid", "--only", "network")) if fitted.curves else {}
     rows = gate.rows(fitted.checks, simulated)
     score = None if held is None else hold_out.score(fitted, held, network, properties(root), simulated)

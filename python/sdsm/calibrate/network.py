@@ -20,6 +20,7 @@ BANDWIDTHS: Mapping[str, float] = {
 }
 #: Limits of the commands in C++ (parse_seconds() of models/units.cpp).
 TIMES_US: Mapping[str, float] = {"s": 1e6, "ms": 1e3, "us": 1.0, "ns": 1e-3, "ps": 1e-6, "min": 6e7, "h": 3.6e9}
+MOST_LINKS = 16
 MOST_FRAME_BYTES = 1 << 40  # limit of `sdsm costs`
 SIZES: Mapping[str, float] = {"B": 1.0, "kB": 1e3, "MB": 1e6, "KiB": 1024.0, "MiB": 1048576.0}
 
@@ -92,8 +93,8 @@ def network_of(root: ElementTree.Element, file: str) -> Network:
                 raise ValueError(f"frame.{name} '{text}' is no size of a frame")
         frame = costs.Frame(*(int(quantity(text, SIZES)) for text in sizes.values()))
         links = int(given["reference.links"])
-        if not 1 <= links <= 16:
-            raise ValueError("reference.links must be 1 to 16")
+        if not 1 <= links <= MOST_LINKS:
+            raise ValueError(f"reference.links must be 1 to {MOST_LINKS}")
         return Network(bandwidth, quantity(given["reference.latency"], TIMES_US), links, frame)
     except KeyError as error:
         raise PlatformFileError(f"{file}: no property {error}. `sdsm check` says what a platform file needs") from None

@@ -18,7 +18,7 @@ from typing import Any
 
 from sdsm.calibrate.estimates import LEAST_POINTS
 from sdsm.calibrate.gate import STANDARD_ERRORS, TOLERANCE
-from sdsm.calibrate.network import Piece
+from sdsm.calibrate.network import MOST_LINKS, Network, Piece
 
 
 def standard_errors(points: int) -> float:
@@ -107,6 +107,19 @@ def _hold(piece: Piece, owner: str, simulated: Mapping[str, float], flow: Mappin
     if piece.gives == "bandwidth":
         return replace(held, points=shifted, offset_us=coefficient)
     return replace(held, points=shifted, us_per_byte=coefficient)
+
+
+def wrong_route(pieces: Sequence[Piece], network: Network, simulated: Mapping[str, float]) -> str | None:
+    """Returns what is wrong where a message does not take as long on a route of the platform as on `network`."""
+    for size in sorted(size for piece in pieces if piece.is_one_way for size in piece.sizes)[:1]:
+        expected, took = network.idle_us(size), simulated.get(f"network.{size}", math.nan)
+        if abs(took - expected) > TOLERANCE * expected:
+            of_links = ((n, replace(network, links=n).idle_us(size)) for n in range(1, MOST_LINKS + 1))
+            count = next((n for n, time in of_links if abs(took - time) <= TOLERANCE * time), None)
+            has = f"takes {took:.4g} us, where" if count is None else f"passes {count} link{'s' * (count > 1)}, but"
+            of = f"reference.links says {network.links}, of which it takes {expected:.4g} us"
+            return f"a message of {size} B between two hosts {has} {of}. Write the number of links between two hosts into reference.links"
+    return None
 
 
 def failure(held: Held) -> str:
