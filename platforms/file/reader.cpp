@@ -73,6 +73,7 @@ class Reader {
     std::vector<UncertainCost> uncertain = uncertain_costs();
     const std::optional<WireModel> model = notes_.empty() ? std::nullopt : std::optional(settings_.model);
     note_unlikely_faults();
+    note_settings(root);
     return {path_,
             std::move(reading_.costs),
             std::move(order_),
@@ -273,6 +274,14 @@ class Reader {
                       "right?",
                       path_.string(), line_of(given->second), given->first, to_seconds(cost) * 1e3,
                       to_seconds(likely_at_most) * 1e3));
+    }
+  }
+
+  void note_settings(pugi::xml_node platform) {
+    for (const pugi::xpath_node& found : platform.select_nodes("config/prop[starts-with(@id, 'network/')]")) {
+      notes_.push_back(fmt::format("{}:{}: note: {} acts at most with --network simgrid; the network queue is without.",
+                                   path_.string(), line_of(found.node().offset_debug()),
+                                   found.node().attribute("id").value()));
     }
   }
 
