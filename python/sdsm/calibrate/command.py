@@ -30,7 +30,7 @@ from sdsm.calibrate.dirty_page import report as dirty_page_report
 from sdsm.calibrate.fit import Data, Fit
 from sdsm.calibrate.hold_out import split
 from sdsm.calibrate.measured_platform import links_of, platform
-from sdsm.calibrate.network import Network, network_of
+from sdsm.calibrate.network import Network, contradiction_of_files, network_of
 from sdsm.microbench.command import layout
 from sdsm.platform import platform_check
 from sdsm.platform.platform_file import parse, properties
@@ -173,8 +173,8 @@ def _measured(options: argparse.Namespace) -> int:
     if all(p.kind == "assumed" for p in (*fitted.parameters, *(one for name, one in fitted.extras.items() if name.startswith("link.")))):
         raise BadInput("no file gave a number that a platform file holds, so none is written. `sdsm calibrate --help` says which benchmarks do")
 
-    contradiction = "the network and hosts of this file and what was measured contradict each other, or its own "
-    with _checked(options, text, f"{contradiction}properties: ") as replay:
+    why = "the network and hosts of this file and what was measured contradict each other, or its own "
+    with _checked(options, text, f"{why}properties: ") as replay:
         simulated = replay(fitted.curves)
         links = links_of(ElementTree.fromstring(text), fitted.network)
         if links is not None and (route := network_gate.wrong_route(fitted.curves, links, simulated)):
@@ -191,6 +191,9 @@ def _measured(options: argparse.Namespace) -> int:
     _tell(options, fitted, rows, held_network, score, jitter, [*notes, *more], files)
     failures = [gate.failure(row) for row in rows if not row.passes]
     failures += [network_gate.failure(one) for one in held_network if not one.passes]
+    for name in sorted({str(one.piece.gives) for one in held_network if not one.passes}):
+        if contradiction := contradiction_of_files(data.readings, network, name):
+            failures.append(f"{fitted.network_owner}.{name}: {contradiction}")
     for failure in failures:
         say(failure)
     if not rows:

@@ -318,7 +318,9 @@ def _pieces(curve: _Curve, network: Network) -> list[Piece]:
         add(first, chosen, "latency", "messages of one frame")
     if curve.gives_bandwidth is not None:
         segment = curve.found[curve.gives_bandwidth]
-        add(segment, within(segment), "bandwidth", curve.chosen)
+        # Nothing passes on a message of one frame before it is whole, so the line of longer ones does not give its time back.
+        least = network.frame.payload + 1 if curve.is_one_way else 0
+        add(segment, within(segment, least), "bandwidth", curve.chosen)
     for segment in curve.found:
         rest = [i for i in within(segment) if i not in taken]
         if rest:
@@ -346,9 +348,30 @@ def fit(readings: Sequence[Reading], network: Network) -> tuple[Fitted | None, F
     all links and the time of its overhead on each. A windowed bandwidth test gives bandwidth alone, and so do iperf3's
     intervals; its least round trip, halved, gives the latency only where no other file does, as it was taken under load.
     """
-    rates: list[tuple[Estimate, str, str]] = []
-    empty: list[tuple[Estimate, str, str]] = []
-    round_trips: list[tuple[Estimate, str, str]] = []
+    rates, whole_ways = _parts(readings, network)
+    rate = _together(rates)
+    whole_way = _together(whole_ways)
+    latency = None
+    if whole_way is not None:
+        bandwidth = network.bandwidth if rate is None else rate.estimate.value / 8e6
+        whole = whole_way.estimate
+        each = whole.value / network.links - network.frame.overhead / bandwidth
+        error = None if whole.standard_error is None else whole.standard_error / network.links
+        if each > 0 or whole_way.how != UNDER_LOAD:  # the gate refuses a latency of 0 that does not give curves back
+            latency = Fitted(Estimate(max(each, 0.0), error, whole.samples, whole.batches), whole_way.how, whole_way.sources)
+    return rate, latency
+
+
+UNDER_LOAD = "half of the least round trip, under load"
+#: An estimate, how it was had, and its place.
+_Part = tuple[Estimate, str, str]
+
+
+def _parts(readings: Sequence[Reading], network: Network) -> tuple[list[_Part], list[_Part]]:
+    """Returns each file's bandwidths on the wire (bit/s), and its times of a frame without payload on all links (us)."""
+    rates: list[_Part] = []
+    empty: list[_Part] = []
+    round_trips: list[_Part] = []
     framing = (network.frame.payload + network.frame.overhead) / network.frame.payload
     for curve in _curves(readings, network)[0]:
         if curve.gives_bandwidth is not None:
@@ -367,22 +390,22 @@ def fit(readings: Sequence[Reading], network: Network) -> tuple[Fitted | None, F
         trip = _least_round_trip(reading)
         if trip is not None:
             value, count, place = trip
-            round_trips.append((Estimate(value / 2, None, count), "half of the least round trip, under load", place))
-
-    rate = _together(rates)
-    whole_way = _together(empty or round_trips)
-    latency = None
-    if whole_way is not None:
-        bandwidth = network.bandwidth if rate is None else rate.estimate.value / 8e6
-        whole = whole_way.estimate
-        each = whole.value / network.links - network.frame.overhead / bandwidth
-        error = None if whole.standard_error is None else whole.standard_error / network.links
-        if empty or each > 0:  # the gate refuses a latency of 0 that does not give curves back
-            latency = Fitted(Estimate(max(each, 0.0), error, whole.samples, whole.batches), whole_way.how, whole_way.sources)
-    return rate, latency
+            round_trips.append((Estimate(value / 2, None, count), UNDER_LOAD, place))
+    return rates, empty or round_trips
 
 
-def _together(parts: Sequence[tuple[Estimate, str, str]]) -> Fitted | None:
+def contradiction_of_files(readings: Sequence[Reading], network: Network, name: str) -> str | None:
+    """Describes files whose bandwidths or latencies (`name`) cannot be one network's."""
+    parts = sorted(_parts(readings, network)[name == "latency"], key=lambda part: part[0].value)
+    if len(parts) < 2 or _agree(parts[-1][0], parts[0][0]):
+        return None
+    scale, unit = (1e-6, "Mbps") if name == "bandwidth" else (1.0, "us on all links")
+    (least, _, first), (most, _, last) = parts[0], parts[-1]
+    what = f"{first} gives {least.value * scale:.4g} {unit}, and {last} {most.value * scale:.4g}"
+    return f"the files contradict each other: {what}. A mean of them is neither's: give outputs of one network"
+
+
+def _together(parts: Sequence[_Part]) -> Fitted | None:
     if not parts:
         return None
     how = " and ".join(dict.fromkeys(how for _, how, _ in parts))
