@@ -44,6 +44,8 @@ class Reader {
 
   Platform read() {
     refuse_blanks();
+    if (text_.starts_with("\xEF\xBB\xBF"))
+      report(0, "begins with a byte order mark, which SimGrid cannot read. Save it as UTF-8 without one");
     pugi::xml_document document;
     const pugi::xml_parse_result parsed = document.load_buffer(text_.data(), text_.size());
     if (!parsed) {

@@ -718,6 +718,10 @@ TEST_CASE("all errors are reported at once") {
   CHECK(findings_of(text.text()).size() == 3);
 }
 
+TEST_CASE("a byte order mark is refused by name") {
+  CHECK_THAT(finding_in("\xEF\xBB\xBF" + PlatformText().text()), ContainsSubstring("begins with a byte order mark"));
+}
+
 TEST_CASE("malformed XML is refused with its line") {
   const Edited open = with_line("host id=\"node-1\"", "<host id=\"node-1");
   const std::string finding = finding_in(open.text);

@@ -203,6 +203,7 @@ def test_a_cluster_too_small_for_the_layouts_leaves_them_unproved(outputs, tmp_p
         (["np.out", "epcc.out", "longer.out", "-o", "o.xml"], "epcc.out and longer.out are one output, given twice"),
         (["np.out", "twice.out", "-o", "o.xml"], "twice.out has one output twice"),
         (["m.json", "part.json", "-o", "o.xml"], "m.json and part.json are one output, given twice"),
+        (["epcc.out", "-o", "o.xml", "--layout", "2x2"], "--layout 2x2 is of 4 threads, and no file's run is: EPCC's runs are of 2 threads"),
         (["m.json", "-o", "o.xml", "--base", "none/none.xml"], "none.xml"),
         (["m.json", "-o", "o.xml", "--base", "text.json"], "not XML"),
         (["m.json", "-o", "o.xml", "--build", "nowhere"], "does not exist"),

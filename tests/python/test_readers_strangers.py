@@ -124,6 +124,13 @@ def test_names_of_processes_and_colours_before_each_line_are_left_out(tag, tmp_p
     assert values(read(file)) == values(reading_of(strangers.OSU_LATENCY))
 
 
+def test_a_byte_order_mark_and_a_comment_of_latin_1_hide_no_table(tmp_path):
+    file = tmp_path / "osu.txt"
+    for before, encoding in (("\ufeff", "utf-8"), ("# Rechner: M\u00fcnchen\n", "latin-1")):
+        file.write_bytes((before + strangers.OSU_LATENCY).encode(encoding))
+        assert values(read(file)) == values(reading_of(strangers.OSU_LATENCY))
+
+
 @pytest.mark.parametrize("rank", ["0: ", " 0: "])
 @pytest.mark.parametrize("table", [strangers.OSU_LATENCY, strangers.netpipe(""), "option 1: GLOBAL_X = 17\n" + strangers.jiajia(2)])
 def test_the_number_of_a_process_before_each_line_is_left_out_and_said_once(table, rank, tmp_path):
@@ -137,12 +144,15 @@ def test_the_number_of_a_process_before_each_line_is_left_out_and_said_once(tabl
 
 
 @pytest.mark.parametrize(
-    ("text", "row"), [(strangers.OSU_LATENCY, "1048576 1x.3\n"), (strangers.OSU_LATENCY, "1048576 12.3.\n"), (LAT_MEM_RD, "9.00000 9,1\n")]
+    ("text", "row"), [(strangers.OSU_LATENCY, "1048576 1x.3\n"), (strangers.OSU_LATENCY, "1048576 12.3.\n"), (strangers.OSU_LATENCY, "1048576 nan\n"), (LAT_MEM_RD, "9.00000 9,1\n")]
 )
 def test_a_damaged_last_row_is_no_line_after_the_table(text, row):
     text = text.rstrip("\n") + "\n"
     said = refusal(text + row)
     assert f"{row.strip()!r} looks like a damaged row of the table" in said and said.startswith(f"some.out:{text.count(chr(10)) + 1}: ")
+    # Amid the table, too.
+    begin, end = text.rsplit("\n", 2)[0], text.rsplit("\n", 2)[1]
+    assert f"{row.strip()!r} looks like a damaged row of the table" in refusal(f"{begin}\n{row}{end}\n")
 
 
 @pytest.mark.parametrize("column", ["Bitrate         Retr  Cwnd", "Bandwidth", "Bitrate"])
@@ -243,6 +253,18 @@ def test_buffers_repeated_for_each_stream_hide_nothing(streams):
     assert [m.values[0] for m in of(reading_of(text), "bandwidth")] == [streams * 1e9] * 2
     repeated = text.replace('"version"', '"version": "iperf 3.11", "version"')
     assert "'version' is there twice" in refusal(repeated)
+
+
+@pytest.mark.parametrize("indent", [1, None])
+@pytest.mark.parametrize("before", ["iperf3: warning\n", *strangers.BEFORE.values()])
+def test_lines_before_a_json_document_are_left_out_and_said(before, indent):
+    document = strangers.iperf3(8)
+    text = json.dumps(document, indent=indent)
+    reading = reading_of(before + text)
+    assert values(reading) == values(reading_of(text))
+    first = before.split("\n")[0]
+    assert reading.warnings[0].startswith("some.out:1: ") and repr(" ".join(first.split())[:60]) in reading.warnings[0]
+    assert reading.measurements[0].place.line == reading_of(text).measurements[0].place.line + before.count("\n")
 
 
 @pytest.mark.parametrize("form", ["json", "stream", "full stream", "twice", "twice in a line"])

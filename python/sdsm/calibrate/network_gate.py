@@ -193,7 +193,7 @@ def table(held: Sequence[Held]) -> str:
         kind = "" if one.piece.is_one_way else "stream, "
         mark = "" if one.passes else "  FAILS"
         lines.append(
-            f"{kind + one.range:<26}{len(one.points):>8}{p.size:>13}{p.measured:>14.4f}{shown:>15}{allowed:>11}"
+            f"{kind + one.range:<26}{len(one.points):>8}{p.size:>13} {p.measured:>13.4f} {shown:>14} {allowed:>10}"
             f"  {one.parameter or 'nothing'}{mark}"
         )
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""One JSON document of a text that holds several: equal ones, or the events of iperf3's --json-stream."""
+"""One JSON document of a text that holds several (equal ones, or the events of iperf3's --json-stream), or lines before it."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ _EVENT = re.compile(r'\s*\{\s*"event"\s*:\s*"(\w+)"\s*,\s*"data"\s*:\s*(.*)\}\s*
 def one_document(source: Text) -> Text:
     """Returns a text with one document, its values on their lines; other texts as they are. Raises ReadError for several."""
     if not source.looks_like_json:
+        source = _without_lines_before(source)
+    if not source.looks_like_json:
         return source
     begins = [match.end() - 1 for match in _BEGIN.finditer(source.text)]
     if _EVENT.match(source.text.lstrip().partition("\n")[0]):
@@ -30,6 +32,22 @@ def one_document(source: Text) -> Text:
             line = source.text.count("\n", 0, begins[number]) + 1
             source.refuse(line, f"{len(parts)} JSON documents in one file. Give each in a file of its own")
     return Text(source.file, source.text[: begins[1]])
+
+
+def _without_lines_before(source: Text) -> Text:
+    """Leaves out lines of launchers and shells before a document. Raises ReadError for a list of documents."""
+    if source.text.lstrip().startswith("[{") and _is_document(source.text):
+        count = len(json.loads(source.text))
+        what = f"a list of {count} JSON document{'s' * (count > 1)} (of jq -s, say)"
+        source.refuse(1, f"{what}. Give each in a file of its own")
+    begin = source.text.find("\n{") + 1
+    if not begin or not _is_document(source.text[begin:]):
+        return source
+    before = source.text[:begin].split("\n")[:-1]
+    first = next(number for number, line in enumerate(before, start=1) if line.strip())
+    shown = " ".join(before[first - 1].split())[:60]
+    said = f"{source.file}:{first}: what stands before the JSON document is left out, from {shown!r} on"
+    return Text(source.file, "\n" * len(before) + source.text[begin:], (*source.warnings, said))
 
 
 def _is_document(text: str) -> bool:
