@@ -264,6 +264,8 @@ def test_lines_before_a_json_document_are_left_out_and_said(before, indent):
     assert values(reading) == values(reading_of(text))
     first = before.split("\n")[0]
     assert reading.warnings[0].startswith("some.out:1: ") and repr(" ".join(first.split())[:60]) in reading.warnings[0]
+    if indent:  # a table and a document: neither is thrown away
+        assert reading_of(strangers.OSU_LATENCY + text).format != reading.format
     assert reading.measurements[0].place.line == reading_of(text).measurements[0].place.line + before.count("\n")
 
 

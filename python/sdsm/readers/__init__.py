@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from sdsm.readers.bounds import possible
-from sdsm.readers.documents import one_document
+from sdsm.readers.documents import lines_before_document, one_document
 from sdsm.readers.measurement import Measurement, Place, ReadError, Reading, Setting, Spread
 from sdsm.readers.text import Text, decimal_commas, load
 
@@ -68,10 +68,12 @@ def read_text(source: Text) -> Reading:
 
 
 def _read_text(source: Text) -> Reading:
+    known = formats()
+    split = lines_before_document(source)
+    if split and not any(module.recognises(split[0]) for module in known):
+        source = split[1]
     left_out = source.warnings
     source = one_document(source)
-    left_out += tuple(warning for warning in source.warnings if warning not in left_out)
-    known = formats()
     candidates = [module for module in known if module.recognises(source)]
     if len(candidates) == 1:
         reading = candidates[0].read(source)

@@ -1,4 +1,4 @@
-"""One JSON document of a text that holds several (equal ones, or the events of iperf3's --json-stream), or lines before it."""
+"""One JSON document of a text that holds lines before it, or several: equal ones, or the events of iperf3's --json-stream."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ _EVENT = re.compile(r'\s*\{\s*"event"\s*:\s*"(\w+)"\s*,\s*"data"\s*:\s*(.*)\}\s*
 
 def one_document(source: Text) -> Text:
     """Returns a text with one document, its values on their lines; other texts as they are. Raises ReadError for several."""
-    if not source.looks_like_json:
-        source = _without_lines_before(source)
     if not source.looks_like_json:
         return source
     begins = [match.end() - 1 for match in _BEGIN.finditer(source.text)]
@@ -34,20 +32,23 @@ def one_document(source: Text) -> Text:
     return Text(source.file, source.text[: begins[1]])
 
 
-def _without_lines_before(source: Text) -> Text:
-    """Leaves out lines of launchers and shells before a document. Raises ReadError for a list of documents."""
+def lines_before_document(source: Text) -> tuple[Text, Text] | None:
+    """Returns the lines before a document, and the text without them. Raises ReadError for a list of documents."""
+    if source.looks_like_json:
+        return None
     if source.text.lstrip().startswith("[{") and _is_document(source.text):
         count = len(json.loads(source.text))
         what = f"a list of {count} JSON document{'s' * (count > 1)} (of jq -s, say)"
         source.refuse(1, f"{what}. Give each in a file of its own")
     begin = source.text.find("\n{") + 1
     if not begin or not _is_document(source.text[begin:]):
-        return source
+        return None
     before = source.text[:begin].split("\n")[:-1]
     first = next(number for number, line in enumerate(before, start=1) if line.strip())
     shown = " ".join(before[first - 1].split())[:60]
     said = f"{source.file}:{first}: what stands before the JSON document is left out, from {shown!r} on"
-    return Text(source.file, "\n" * len(before) + source.text[begin:], (*source.warnings, said))
+    without = Text(source.file, "\n" * len(before) + source.text[begin:], (*source.warnings, said))
+    return Text(source.file, source.text[:begin]), without
 
 
 def _is_document(text: str) -> bool:

@@ -65,7 +65,7 @@ class _Reader:
         self.source = source
         self.measurements: list[Measurement] = []
         self.warnings: list[str] = []
-        self.is_udp = self.is_asked = False
+        self.is_udp = self.is_asked = self.sends = False
         self.bytes_by_side: dict[str, float] = {}  # of intervals that count
         self.keys: dict[str, int | float | str] = {}
 
@@ -95,6 +95,7 @@ class _Reader:
         self.keys = {"streams": streams, "protocol": protocol}
         self.is_udp = protocol == "UDP"
         self.is_asked = self.asked(test)
+        self.sends = not test.get("reverse")
         for index, interval in enumerate(self.array(document.get("intervals"), "intervals")):
             self.interval(self.object(interval, "intervals", index), streams, index)
         self.end(end)
@@ -138,7 +139,7 @@ class _Reader:
         amount = self.number(sums, "bytes", *path, "sum")
         self.must_be_sum(amount, total_bytes, "bytes", *path, "sum")
         if not sums.get("omitted", False):
-            side = "sum_sent" if sums.get("sender", True) else "sum_received"
+            side = "sum_sent" if sums.get("sender", self.sends) else "sum_received"
             self.bytes_by_side[side] = self.bytes_by_side.get(side, 0.0) + amount
             quantity = "sent bandwidth" if self.is_udp and sums.get("sender", True) else "bandwidth"
             self.bandwidth(quantity, bits, {"interval": index}, *path, "sum")
