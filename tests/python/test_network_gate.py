@@ -10,11 +10,12 @@ import pytest
 
 from legends import data_under_legends
 from sdsm import readers
-from sdsm.calibrate import network_gate
+from sdsm.calibrate import network_gate, report
 from sdsm.calibrate.command import main
 from sdsm.calibrate.estimates import Estimate
 from sdsm.calibrate.gate import Row
 from sdsm.calibrate.network import Network, Piece, fit, pieces
+from sdsm.calibrate.parameters import Parameter
 from sdsm.calibrate.plot import draw, draw_network
 from sdsm.platform.platform_file import cluster, parse, platform_text, prop, properties
 from sdsm.readers.text import Text
@@ -183,6 +184,13 @@ def give_back(noise: float, seed: int) -> bool:
 def test_noise_alone_seldom_fails_the_gate(noise):
     # Two pieces, each of which chance fails once in twenty.
     assert sum(give_back(noise, seed) for seed in range(20)) >= (20 if noise == 0 else 16)
+
+
+def test_columns_of_large_values_stay_apart():
+    row = Row("barrier.4096x4096", ("barrier.4096x4096",), Estimate(123456789012.5, 1e12, 7), 98765432109876.5, ("a.json:1",))
+    parameter = Parameter("barrier.4096x4096.of-a-long-name", 123456789012345678.0, "us/B", 1e-300, 10**12, "fitted", "", ())
+    printed = report.table([parameter], [row]).splitlines()
+    assert [len(printed[i].split()) for i in (1, -1)] == [6, 6]
 
 
 @pytest.mark.parametrize("first", [0, 1])

@@ -118,7 +118,8 @@ def wrong_route(pieces: Sequence[Piece], network: Network, simulated: Mapping[st
             count = next((n for n, time in of_links if abs(took - time) <= TOLERANCE * time), None)
             has = f"takes {took:.4g} us, where" if count is None else f"passes {count} link{'s' * (count > 1)}, but"
             of = f"reference.links says {network.links}, of which it takes {expected:.4g} us"
-            return f"a message of {size} B between two hosts {has} {of}. Write the number of links between two hosts into reference.links"
+            remedy = "Write the number of links between two hosts into reference.links" if count else "Give routes of as many links, all alike"
+            return f"a message of {size} B between two hosts {has} {of}. {remedy}"
     return None
 
 
