@@ -600,9 +600,9 @@ TEST_CASE("settings of SimGrid's network are noted, impossible factors refused")
   };
   REQUIRE(notes_of("network/bandwidth-factor", "0.97").size() == 1);
   CHECK_THAT(notes_of("network/bandwidth-factor", "0.97").front(),
-             ContainsSubstring("note: network/bandwidth-factor acts at most with --network simgrid"));
+             ContainsSubstring("note: network/bandwidth-factor acts with --network simgrid alone"));
   CHECK(notes_of("network/bandwidth-factor", "0:1;65472:0.9").size() == 1);  // SimGrid 4
-  CHECK(notes_of("cpu/model", "Cas01").empty());
+  CHECK(notes_of("network/model", "LV08").empty());                          // the simulator's own holds
   for (const char* const value : {"-1", "0", "nan", "inf", "abc", "", "0.5x"}) {
     CHECK_THAT(finding_in(configured("network/latency-factor", value)),
                ContainsSubstring(fmt::format("network/latency-factor is '{}'. Give a number above 0", value)));
