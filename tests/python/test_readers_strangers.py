@@ -75,6 +75,13 @@ def test_osus_tests_that_tell_nothing_are_refused_by_name(text, words):
         assert len(reading_of(text).measurements) == 1
 
 
+def test_a_time_that_falls_by_half_as_sizes_grow_is_named():
+    text = strangers.osu("MPI Latency", "Size Latency (us)", "8 2.10\n64 22.0\n128 2.30\n256 1.50\n")
+    (said,) = [warning for warning in reading_of(text).warnings if "damaged" in warning]
+    assert said == "some.out:6: 128 B take 2.3 us, less than half of the 22 us of 64 B. Is one of the rows damaged?"
+    assert not [warning for warning in reading_of(strangers.OSU["7_multi_lat"][0] + "# Datatype: MPI_INT.\n8 0.5\n").warnings if "damaged" in warning]
+
+
 def test_osus_table_for_each_datatype_is_a_run_of_its_own():
     text = strangers.OSU["7_multi_lat"][0] + "\n# Datatype: MPI_INT.\n# Size       Avg Latency(us)\n8 3.00\n"
     reading = reading_of(text)
