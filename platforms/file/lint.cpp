@@ -76,17 +76,13 @@ std::string routing_problem(pugi::xml_node zone) {
                       [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); });
   };
   if (std::any_of(routings.begin(), routings.end(), is_given)) return {};
-  if (is_given("Wifi")) {
+  const std::string_view why = is_given("Wifi")      ? "is wireless (Wifi): a shared medium with changing rates is"
+                               : is_given("Vivaldi") ? "takes latencies from coordinates (Vivaldi), which are"
+                                                     : "";
+  if (!why.empty()) {
     return fmt::format(
-        "the zone '{}' is wireless (Wifi): a shared medium with changing rates is not simulated. Use the routing Full, "
-        "with links of the measured rate and latency",
-        zone.attribute("id").value());
-  }
-  if (is_given("Vivaldi")) {
-    return fmt::format(
-        "the zone '{}' takes latencies from coordinates (Vivaldi), which are not simulated. Use the routing Full, with "
-        "links of the measured rate and latency",
-        zone.attribute("id").value());
+        "the zone '{}' {} not simulated. Use the routing Full, with links of the measured rate and latency",
+        zone.attribute("id").value(), why);
   }
   return fmt::format("the zone '{}' has the routing '{}', which SimGrid does not know. Give one of {}",
                      zone.attribute("id").value(), given, fmt::join(routings, ", "));
