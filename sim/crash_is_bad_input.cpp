@@ -69,7 +69,10 @@ void CrashIsBadInput::report(int) {
   add(std::string_view(current_->name_).substr(0, 1024));
   add(": SimGrid cannot use this file (");
   add(reason.empty() ? "it does not say why" : reason.substr(0, 2048));
-  add("). Mend its zones, hosts, links or routes; every pair of hosts needs a route, and one only.\n");
+  const auto names = [&](std::string_view word) { return reason.find(word) != std::string_view::npos; };
+  const bool is_vague = reason.empty() || names("oute") || names("dynar");
+  add(is_vague ? "). Mend its zones, hosts, links or routes; every pair of hosts needs a route, and one only.\n"
+               : "). Mend or leave out what it names.\n");
   commands::tell({line.data(), length});
   ::_exit(commands::bad_input);
 }

@@ -14,6 +14,11 @@
 namespace sdsm::sim {
 namespace {
 
+/// Whether a link is what a <cluster>'s limiter_link makes of each host: no cable, and without a latency.
+bool is_limiter(const std::string& name) {
+  return name.ends_with("_limiter") && name.find("_link_") != std::string::npos;
+}
+
 /// SimGrid's engine with a platform, its links changed by --set. Throws PlatformError if SimGrid rejects the file.
 class LoadedEngine {
  public:
@@ -37,6 +42,7 @@ class LoadedEngine {
       throw PlatformError(fmt::format("{}: SimGrid cannot use this file ({}). Mend the file.", path.string(), reason));
     }
     for (auto* link : engine_->get_all_links()) {
+      if (is_limiter(link->get_name())) continue;
       const double bandwidth = platform.bandwidth.of(link->get_bandwidth());
       const double latency = platform.latency.of(link->get_latency());
       if (bandwidth != link->get_bandwidth()) link->set_bandwidth(bandwidth);

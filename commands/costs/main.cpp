@@ -167,6 +167,11 @@ Json answer(const std::string& text) {
     if (question.contains("barrier")) answer["barriers"] = barriers(question["barrier"]);
     if (question.contains("protocol")) answer["faults"] = faults(question["protocol"].get<std::string>());
     return answer;
+  } catch (const Json::exception& error) {
+    std::string why = error.what();  // such as "[json.exception.type_error.302] type must be string, but is number"
+    why.erase(0, why.find("] ") + 2);
+    if (!Json::accept(text)) why = "no JSON object";
+    throw commands::BadInput(fmt::format("{}: {}. `sdsm costs --help` has the form of a question", text, why));
   } catch (const std::exception& error) {
     throw commands::BadInput(fmt::format("{}: {}. `sdsm costs --help` has the form of a question", text, error.what()));
   }

@@ -79,7 +79,8 @@ std::filesystem::path find_program(const std::string& name) {
   if (name.find('/') == std::string::npos) return search_path(name);
   struct stat status {};
   if (stat(name.c_str(), &status) != 0) {
-    throw BadInput(fmt::format("{}: the program cannot be found ({})", name, std::strerror(errno)));
+    throw BadInput(
+        fmt::format("{}: the program cannot be found ({}). Give its path after --", name, std::strerror(errno)));
   }
   if (S_ISDIR(status.st_mode)) throw BadInput(fmt::format("{}: a folder, not a program", name));
   if (!is_executable_file(name)) {

@@ -22,8 +22,8 @@ class Lint {
   explicit Lint(pugi::xml_node platform);
 
   /// What is wrong with an element: a link or host given twice, a host without a processor, numbers of no machine, an
-  /// unknown routing, changes by time, more than the limits of platform.hpp. Call it once for each. `line`: the
-  /// element's, from 1.
+  /// unknown routing, a medium or a setting that is not simulated, changes by time, more than the limits of
+  /// platform.hpp. Call it once for each. `line`: the element's, from 1.
   std::vector<std::string> problems_of(pugi::xml_node element, std::size_t line);
 
  private:

@@ -44,6 +44,8 @@ class Reader {
 
   Platform read() {
     refuse_blanks();
+    if (text_.starts_with("\xEF\xBB\xBF"))
+      report(0, "begins with a byte order mark, which SimGrid cannot read. Save it as UTF-8 without one");
     pugi::xml_document document;
     const pugi::xml_parse_result parsed = document.load_buffer(text_.data(), text_.size());
     if (!parsed) {
@@ -73,6 +75,7 @@ class Reader {
     std::vector<UncertainCost> uncertain = uncertain_costs();
     const std::optional<WireModel> model = notes_.empty() ? std::nullopt : std::optional(settings_.model);
     note_unlikely_faults();
+    note_settings(root);
     return {path_,
             std::move(reading_.costs),
             std::move(order_),
@@ -273,6 +276,16 @@ class Reader {
                       "right?",
                       path_.string(), line_of(given->second), given->first, to_seconds(cost) * 1e3,
                       to_seconds(likely_at_most) * 1e3));
+    }
+  }
+
+  /// SimGrid's model of the network is always the simulator's, but factors and weights act on it.
+  void note_settings(pugi::xml_node platform) {
+    for (const pugi::xpath_node& found : platform.select_nodes("config/prop[starts-with(@id, 'network/')]")) {
+      const std::string_view id = found.node().attribute("id").value();
+      if (!id.ends_with("-factor") && !id.ends_with("weight-S")) continue;
+      notes_.push_back(fmt::format("{}:{}: note: {} acts with --network simgrid alone; the network queue is without.",
+                                   path_.string(), line_of(found.node().offset_debug()), id));
     }
   }
 

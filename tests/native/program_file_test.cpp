@@ -84,7 +84,8 @@ TEST_CASE("a missing, unexecutable or folder program is refused by name") {
     }
     return false;
   };
-  CHECK(says("/nowhere/at-all", "/nowhere/at-all: the program cannot be found"));
+  CHECK(says("/nowhere/at-all",
+             "/nowhere/at-all: the program cannot be found (No such file or directory). Give its path after --"));
   CHECK(says("/", "a folder, not a program"));
   CHECK(says("no-program-has-this-name", "no such program in PATH"));
   CHECK(says("", "empty"));

@@ -582,6 +582,31 @@ TEST_CASE("an unknown routing is an error with the known ones") {
   CHECK(finding.find("Full") != std::string::npos);
   CHECK(findings_of(with_line("<zone", "<zone id=\"cluster\" routing=\"full\">").text).empty());
   CHECK(finding_in(with_line("<zone", "<zone id=\"cluster\" routing=\"Wifi\">")).find("wireless") != std::string::npos);
+  CHECK_THAT(finding_in(with_line("<zone", "<zone id=\"cluster\" routing=\"Vivaldi\">")),
+             ContainsSubstring("takes latencies from coordinates (Vivaldi), which are not simulated"));
+  CHECK_THAT(finding_in(with_line("link id=\"cable-1\"",
+                                  "<link id=\"cable-1\" bandwidth=\"1MBps\" latency=\"1us\" "
+                                  "sharing_policy=\"WIFI\"/>")),
+             ContainsSubstring("link 'cable-1' is wireless (WIFI)"));
+}
+
+TEST_CASE("settings of SimGrid's network are noted, impossible factors refused") {
+  const auto configured = [](const std::string& id, const std::string& value) {
+    return with_line("<platform", "<platform version=\"4.1\"><config>" + with_property(id, value) + "</config>");
+  };
+  const auto notes_of = [&](const std::string& id, const std::string& value) {
+    const TemporaryFile file(configured(id, value).text);
+    return read_platform(file.path()).notes;
+  };
+  REQUIRE(notes_of("network/bandwidth-factor", "0.97").size() == 1);
+  CHECK_THAT(notes_of("network/bandwidth-factor", "0.97").front(),
+             ContainsSubstring("note: network/bandwidth-factor acts with --network simgrid alone"));
+  CHECK(notes_of("network/bandwidth-factor", "0:1;65472:0.9").size() == 1);  // SimGrid 4
+  CHECK(notes_of("network/model", "LV08").empty());                          // the simulator's own holds
+  for (const char* const value : {"-1", "0", "nan", "inf", "abc", "", "0.5x"}) {
+    CHECK_THAT(finding_in(configured("network/latency-factor", value)),
+               ContainsSubstring(fmt::format("network/latency-factor is '{}'. Give a number above 0", value)));
+  }
 }
 
 TEST_CASE("a platform beyond the simulator's limits is refused") {
@@ -691,6 +716,10 @@ TEST_CASE("at least one barrier and one lock are required") {
 TEST_CASE("all errors are reported at once") {
   PlatformText text{{"fault.WROH", "8"}, {"fault.WROL", "44"}, {"fault.WHAT", "1us"}};
   CHECK(findings_of(text.text()).size() == 3);
+}
+
+TEST_CASE("a byte order mark is refused by name") {
+  CHECK_THAT(finding_in("\xEF\xBB\xBF" + PlatformText().text()), ContainsSubstring("begins with a byte order mark"));
 }
 
 TEST_CASE("malformed XML is refused with its line") {

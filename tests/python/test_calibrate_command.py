@@ -6,11 +6,13 @@ import contextlib
 import io
 import json
 import random
+import re
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from own_cluster import iperf3
 from sdsm.base import costs
 from sdsm.calibrate.command import _read, main
 from sdsm.platform.platform_file import cluster, parse, platform_text, prop, properties
@@ -145,6 +147,40 @@ def test_a_base_file_with_a_host_of_no_number_of_processors_is_named(tmp_path, c
     assert not out.exists()
 
 
+LINK = '<host id="a" speed="1Gf"/><host id="b" speed="1Gf"/><link id="l" bandwidth="1Gbps" latency="5us"/><link id="m" bandwidth="1Gbps" latency="5us"/>'
+PEERS = ''.join(f'<peer id="{id}" speed="1Gf" bw_in="1Gbps" bw_out="1Gbps" coordinates="{at} 0 0"/>' for id, at in (("a", 0), ("b", 1)))
+
+
+@pytest.mark.parametrize(
+    ("topology", "words"),
+    [
+        ('<cluster id="c" prefix="n" suffix="" radical="0-1" speed="1Gf" bw="1Gbps" lat="5us"/>', None),
+        ('<zone id="A" routing="Full"><cluster id="c" prefix="n" suffix="" radical="0-1" speed="1Gf" bw="1Gbps" lat="5us"/></zone>', None),
+        (f'<zone id="A" routing="Full">{LINK}<route src="a" dst="b"><link_ctn id="l"/><link_ctn id="m"/></route></zone>', None),
+        (f'{LINK}<route src="a" dst="b"><link_ctn id="l"/></route>', "passes 1 link, but reference.links says 2"),
+        (f'<zone id="A" routing="Vivaldi">{PEERS}</zone>', "holds no <link> and no <cluster>, so the measured network has no place"),
+    ],
+)
+def test_a_measured_network_gets_into_the_base_files_links_wherever_they_are(topology, words, tmp_path, capsys):
+    head, _, rest = (ROOT / "platforms" / "gigabit.xml").read_text().partition("<cluster")
+    base, made = tmp_path / "base.xml", tmp_path / "made.xml"
+    base.write_text(head + topology + rest.partition("/>")[2])
+    (tmp_path / "iperf3.json").write_text(iperf3(941e6, 120))
+    status = main([str(tmp_path / "iperf3.json"), "--base", str(base), "-o", str(made)])
+    assert (status, made.exists()) == ((0, True) if words is None else (2, False))
+    assert (words or "") in capsys.readouterr().err
+    if words is None:
+        assert set(re.findall(r'(?:bw|bandwidth)="([^"]+)" lat(?:ency)?="([^"]+)"', made.read_text())) == {("937.386Mbps", "29.3343us")}
+
+
+def test_files_that_tell_nothing_of_a_platform_make_none(tmp_path, capsys):
+    osu, made = tmp_path / "osu.out", tmp_path / "made.xml"
+    osu.write_text("# OSU MPI Allreduce Latency Test v5.8\n# Size Avg Latency(us)\n8 2.10\n64 2.20\n")
+    assert main([str(osu), "-o", str(made)]) == 2 and not made.exists()
+    said = capsys.readouterr().err
+    assert "(Allreduce latency) measures nothing that a platform file holds" in said and "so none is written" in said.splitlines()[-1]
+
+
 def test_a_cluster_too_small_for_the_layouts_leaves_them_unproved(outputs, tmp_path, capsys):
     base = tmp_path / "pair.xml"
     network = [prop("reference.bandwidth", "100Gbps"), prop("reference.latency", "0us"), prop("reference.links", "2")]
@@ -160,12 +196,14 @@ def test_a_cluster_too_small_for_the_layouts_leaves_them_unproved(outputs, tmp_p
         (["nowhere.json", "-o", "o.xml"], "nowhere.json"),
         (["text.json", "-o", "o.xml"], "text.json:1"),
         (["text.json"], "Give -o"),
-        (["m.json", "m.json", "-o", "o.xml"], "given twice"),
+        (["m.json", "m.json", "-o", "o.xml"], "m.json is given twice"),
+        (["osu.out", "-o", "o.xml"], "osu.out has one output twice"),
         (["m.json", "copy.json", "-o", "o.xml"], "m.json and copy.json are one output, given twice"),
         (["m.json", "formatted.json", "-o", "o.xml"], "m.json and formatted.json are one output, given twice"),
         (["np.out", "epcc.out", "longer.out", "-o", "o.xml"], "epcc.out and longer.out are one output, given twice"),
         (["np.out", "twice.out", "-o", "o.xml"], "twice.out has one output twice"),
         (["m.json", "part.json", "-o", "o.xml"], "m.json and part.json are one output, given twice"),
+        (["epcc.out", "-o", "o.xml", "--layout", "2x2"], "--layout 2x2 is of 4 threads, and no file's run is: EPCC's runs are of 2 threads"),
         (["m.json", "-o", "o.xml", "--base", "none/none.xml"], "none.xml"),
         (["m.json", "-o", "o.xml", "--base", "text.json"], "not XML"),
         (["m.json", "-o", "o.xml", "--build", "nowhere"], "does not exist"),
@@ -185,6 +223,7 @@ def test_unusable_input_gives_one_line_and_status_2(tmp_path, monkeypatch, capsy
     (tmp_path / "epcc.out").write_text(epcc[1])
     (tmp_path / "longer.out").write_text("".join(epcc))
     (tmp_path / "twice.out").write_text(epcc[1] + epcc[1])
+    (tmp_path / "osu.out").write_text("# OSU MPI Latency Test v5.8\n# Size Latency (us)\n0 2.00\n8 2.10\n64 2.20\n1024 2.90\n" * 2)
     part = json.loads((tmp_path / "m.json").read_text())
     for one in part["layouts"].values():
         one["samples_ns"] = {name: values[10:] or values for name, values in one["samples_ns"].items() if name != "barrier"}

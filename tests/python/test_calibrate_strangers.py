@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 
 import pytest
@@ -97,6 +98,15 @@ def test_of_two_tests_that_contradict_each_other_the_plateau_is_taken(eager, pla
     held = hold(cut, "reference", simulated, {})
     assert all(one.passes for one in held if one.piece.gives == "bandwidth")
     assert not any(contradictions([reading_of(text)], BASE) for text in texts)
+
+
+def test_a_round_trip_shorter_than_its_frames_tells_no_latency():
+    readings = [reading_of(json.dumps(strangers.iperf3(rate=1e8, trip=1)))]
+    rate, latency = fit(readings, BASE)
+    assert rate is not None and latency is None
+    (note,) = contradictions(readings, BASE)
+    assert "some.out:1: the least round trip, 1 us, is shorter than its frames take at that bandwidth" in note
+    assert not contradictions([reading_of(json.dumps(strangers.iperf3(rate=1e8)))], BASE)
 
 
 @pytest.mark.parametrize(("cases", "seed"), [(1_000, 461), pytest.param(50_000, 462, marks=pytest.mark.long)])

@@ -55,7 +55,7 @@ def test_sizes_by_hand():
 @pytest.mark.parametrize(
     ("question", "what"),
     [
-        ("hello", "parse error"),
+        ("p3-score", "p3-score: no JSON object. `sdsm costs --help`"),
         ("[1]", "no question is called"),
         ('{"protocol": "none"}', "there is no protocol 'none'"),
         ('{"protocol": 3}', "type must be string"),

@@ -295,6 +295,19 @@ def test_bad_input_is_one_line_and_status_2(tmp_path, monkeypatch, capsys, argum
     assert (tmp_path / "good.out").read_text() == good
 
 
+@pytest.mark.parametrize(
+    ("second", "words"),
+    [(RUN_1 + "\n", "first.out and second.out are one output, given twice"), (RUN_2 + RUN_2, "second.out has one output twice"), (RUN_2, "")],
+)
+def test_a_run_that_is_there_twice_is_named(tmp_path, monkeypatch, capsys, second, words):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "first.out").write_text(RUN_1)
+    (tmp_path / "second.out").write_text(second)
+    assert main(["first.out", "second.out"]) == 0
+    said = capsys.readouterr().err
+    assert words in said and said.count("count twice") == bool(words)
+
+
 def test_standard_input_is_read_and_help_teaches(capsys):
     command = [sys.executable, str(ROOT / "python"), "epcc"]
     text = Path(EPCC_31).read_bytes()

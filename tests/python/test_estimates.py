@@ -172,6 +172,14 @@ def test_one_size_measured_often_is_no_line():
         segments([8.0] * 10, [1.0] * 10)
 
 
+@pytest.mark.parametrize("runs", [1, 2, 3])
+def test_a_piece_of_a_broken_line_has_four_sizes_however_often_they_were_measured(runs):
+    sizes = [1024.0, 4096.0, 65536.0, 1048576.0]
+    times = noisy(lambda x: 5 + 0.01 * x if x < 5000 else 30 + 0.002 * x, sizes * runs, 1)
+    (found,) = segments(sizes * runs, times)
+    assert (found.low, found.high, found.points) == (sizes[0], sizes[-1], 4 * runs)
+
+
 def test_a_batch_that_is_known_far_better_than_the_others_outweighs_them():
     # Of 1 +- 1 and 3 +- 1e-9: by the formula of two batches tau^2 = (Q - 1) / c with Q = 4 / (v1 + v2) and
     # c = 2 w1 w2 / (w1 + w2) = 2 / (v1 + v2), so 1.5 for v1 + v2 = 1: weights 1 / 2.5 and 1 / 1.5.

@@ -148,7 +148,7 @@ def test_page_requests_of_the_real_machines_take_what_was_read_off_by_hand(name,
     assert cost is not None and cost.us == pytest.approx(us)
 
 
-def test_the_command_prints_a_line_for_each_cost_and_refuses_others_in_one():
+def test_the_command_prints_a_line_for_each_cost_and_refuses_others_in_one(tmp_path):
     def call(*names: object) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "sdsm.calibrate.jiajia", *map(str, names)]
         return subprocess.run(command, capture_output=True, text=True, timeout=600, cwd=DATA.parents[2] / "python")
@@ -156,10 +156,24 @@ def test_the_command_prints_a_line_for_each_cost_and_refuses_others_in_one():
     printed = call(*JIAJIA)
     assert (printed.returncode, printed.stderr) == (0, "")
     assert len(printed.stdout.splitlines()) == 7
-    for names in ((), (DATA / "network" / "netpipe.loopback.out",), (DATA / "nothing",)):
+    copy = tmp_path / "copy.out"
+    copy.write_text(JIAJIA[0].read_text() + "\n")
+    for names, words in (
+        ((), "no reports"),
+        ((DATA / "network" / "netpipe.loopback.out",), "is of NetPIPE"),
+        ((DATA / "nothing",), "nothing: No such file or directory. Name what a program on JIAJIA printed"),
+        ((JIAJIA[0], copy), "copy.out are one output, given twice"),
+    ):
         refused = call(*names)
+        assert words in refused.stderr
         assert (refused.returncode, refused.stdout) == (2, "")
         assert len(refused.stderr.splitlines()) == 1
+
+
+def test_a_page_request_shorter_than_a_fault_is_no_matter_of_the_log():
+    costs = replace(acted(), page_request=jiajia.Cost(9.0, 100, 9.0, 9.0))
+    with pytest.raises(BadInput, match="a page request takes 9"):
+        jiajia.properties(costs)
 
 
 def acted() -> jiajia.Costs:

@@ -10,11 +10,12 @@ import pytest
 
 from legends import data_under_legends
 from sdsm import readers
-from sdsm.calibrate import network_gate
+from sdsm.calibrate import network_gate, report
 from sdsm.calibrate.command import main
 from sdsm.calibrate.estimates import Estimate
 from sdsm.calibrate.gate import Row
 from sdsm.calibrate.network import Network, Piece, fit, pieces
+from sdsm.calibrate.parameters import Parameter
 from sdsm.calibrate.plot import draw, draw_network
 from sdsm.platform.platform_file import cluster, parse, platform_text, prop, properties
 from sdsm.readers.text import Text
@@ -185,12 +186,34 @@ def test_noise_alone_seldom_fails_the_gate(noise):
     assert sum(give_back(noise, seed) for seed in range(20)) >= (20 if noise == 0 else 16)
 
 
+def test_columns_of_large_values_stay_apart():
+    row = Row("barrier.4096x4096", ("barrier.4096x4096",), Estimate(123456789012.5, 1e12, 7), 98765432109876.5, ("a.json:1",))
+    parameter = Parameter("barrier.4096x4096.of-a-long-name", 123456789012345678.0, "us/B", 1e-300, 10**12, "fitted", "", ())
+    printed = report.table([parameter], [row]).splitlines()
+    assert [len(printed[i].split()) for i in (1, -1)] == [6, 6]
+
+
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("noise", [0.0, 0.01])
+@pytest.mark.parametrize(("latency", "rate"), [(2.0, 1000.0), (20.0, 1100.0), (50.0, 117.0)])
+def test_a_straight_line_from_any_first_size_passes(latency, rate, noise, first):
+    generator = random.Random(f"line {latency}")
+    sizes = [0][first:] + [1 << k for k in range(23)]
+    rows = "".join(f"{s} {(latency + s / rate) * (1 + noise * generator.gauss(0, 1)):.2f}\n" for s in sizes)
+    reading = readers.read_text(Text("osu.out", f"# OSU MPI Latency Test v7.5\n# Size       Avg Latency(us)\n{rows}"))
+    bandwidth, each = fit([reading], BASE)
+    network = Network(bandwidth.estimate.value / 8e6, each.estimate.value, 2)
+    held = network_gate.hold(pieces([reading], BASE), "link", {f"network.{size}": network.idle_us(size) for size in sizes}, {})
+    assert {one.piece.gives for one in held} >= {"latency", "bandwidth"} and all(one.passes for one in held)
+
+
 def test_files_that_contradict_each_other_fail_and_the_parameter_is_named(tmp_path, capsys):
     for name, network in (("a.out", Network(125.0, 20.0, 2)), ("b.out", Network(60.0, 20.0, 2))):
         (tmp_path / name).write_text(netpipe(measured(network, 0.002)))
     status, document = calibrate(tmp_path, str(tmp_path / "a.out"), str(tmp_path / "b.out"))
     assert status == 1 and not document["gate"]["passes"]
-    reported = [line for line in capsys.readouterr().err.splitlines() if "does not give back" in line]
+    *reported, last = [line for line in capsys.readouterr().err.splitlines() if "link.bandwidth" in line and "note" not in line][:3]
+    assert "the files contradict each other: " in last and "b.out:1 gives 480" in last and "a.out:1 1000. A mean of them is neither's" in last
     assert len(reported) == 2 and all("link.bandwidth" in line for line in reported)
     assert "a.out:1" in reported[0] and "b.out:1" in reported[1]
 

@@ -75,6 +75,13 @@ def test_osus_tests_that_tell_nothing_are_refused_by_name(text, words):
         assert len(reading_of(text).measurements) == 1
 
 
+def test_a_time_that_falls_by_half_as_sizes_grow_is_named():
+    text = strangers.osu("MPI Latency", "Size Latency (us)", "8 2.10\n64 22.0\n128 2.30\n256 1.50\n")
+    (said,) = [warning for warning in reading_of(text).warnings if "damaged" in warning]
+    assert said == "some.out:6: 128 B take 2.3 us, less than half of the 22 us of 64 B. Is one of the rows damaged?"
+    assert not [warning for warning in reading_of(strangers.OSU["7_multi_lat"][0] + "# Datatype: MPI_INT.\n8 0.5\n").warnings if "damaged" in warning]
+
+
 def test_osus_table_for_each_datatype_is_a_run_of_its_own():
     text = strangers.OSU["7_multi_lat"][0] + "\n# Datatype: MPI_INT.\n# Size       Avg Latency(us)\n8 3.00\n"
     reading = reading_of(text)
@@ -124,25 +131,35 @@ def test_names_of_processes_and_colours_before_each_line_are_left_out(tag, tmp_p
     assert values(read(file)) == values(reading_of(strangers.OSU_LATENCY))
 
 
-@pytest.mark.parametrize("rank", ["0: ", " 0: "])
-def test_the_number_of_a_process_before_each_line_is_left_out_and_said_once(rank, tmp_path):
+def test_a_byte_order_mark_and_a_comment_of_latin_1_hide_no_table(tmp_path):
     file = tmp_path / "osu.txt"
-    file.write_text("".join(f"{rank}{line}\n" for line in strangers.OSU_LATENCY.split("\n")))
+    for before, encoding in (("\ufeff", "utf-8"), ("# Rechner: M\u00fcnchen\n", "latin-1")):
+        file.write_bytes((before + strangers.OSU_LATENCY).encode(encoding))
+        assert values(read(file)) == values(reading_of(strangers.OSU_LATENCY))
+
+
+@pytest.mark.parametrize("rank", ["0: ", " 0: "])
+@pytest.mark.parametrize("table", [strangers.OSU_LATENCY, strangers.netpipe(""), "option 1: GLOBAL_X = 17\n" + strangers.jiajia(2)])
+def test_the_number_of_a_process_before_each_line_is_left_out_and_said_once(table, rank, tmp_path):
+    file = tmp_path / "osu.txt"
+    file.write_text(table)
+    plain = read(file)  # NetPIPE counts its rows so
+    file.write_text("".join(f"{rank}{line}\n" for line in table.split("\n")))
     reading = read(file)
-    assert values(reading) == values(reading_of(strangers.OSU_LATENCY))
-    assert [warning for warning in reading.warnings if "srun -l" in warning] == [reading.warnings[0]]
-    # NetPIPE counts its rows so.
-    file.write_text(strangers.netpipe(""))
-    assert values(read(file)) == values(reading_of(strangers.netpipe("")))
+    assert (reading.measurements, reading.settings) == (plain.measurements, plain.settings)
+    assert "srun -l" in reading.warnings[0] and reading.warnings[1:] == plain.warnings
 
 
 @pytest.mark.parametrize(
-    ("text", "row"), [(strangers.OSU_LATENCY, "1048576 1x.3\n"), (strangers.OSU_LATENCY, "1048576 12.3.\n"), (LAT_MEM_RD, "9.00000 9,1\n")]
+    ("text", "row"), [(strangers.OSU_LATENCY, "1048576 1x.3\n"), (strangers.OSU_LATENCY, "1048576 12.3.\n"), (strangers.OSU_LATENCY, "1048576 nan\n"), (LAT_MEM_RD, "9.00000 9,1\n")]
 )
 def test_a_damaged_last_row_is_no_line_after_the_table(text, row):
     text = text.rstrip("\n") + "\n"
     said = refusal(text + row)
     assert f"{row.strip()!r} looks like a damaged row of the table" in said and said.startswith(f"some.out:{text.count(chr(10)) + 1}: ")
+    # Amid the table, too.
+    begin, end = text.rsplit("\n", 2)[0], text.rsplit("\n", 2)[1]
+    assert f"{row.strip()!r} looks like a damaged row of the table" in refusal(f"{begin}\n{row}{end}\n")
 
 
 @pytest.mark.parametrize("column", ["Bitrate         Retr  Cwnd", "Bandwidth", "Bitrate"])
@@ -245,6 +262,20 @@ def test_buffers_repeated_for_each_stream_hide_nothing(streams):
     assert "'version' is there twice" in refusal(repeated)
 
 
+@pytest.mark.parametrize("indent", [1, None])
+@pytest.mark.parametrize("before", ["iperf3: warning\n", *strangers.BEFORE.values()])
+def test_lines_before_a_json_document_are_left_out_and_said(before, indent):
+    document = strangers.iperf3(8)
+    text = json.dumps(document, indent=indent)
+    reading = reading_of(before + text)
+    assert values(reading) == values(reading_of(text))
+    first = before.split("\n")[0]
+    assert reading.warnings[0].startswith("some.out:1: ") and repr(" ".join(first.split())[:60]) in reading.warnings[0]
+    if indent:  # a table and a document: neither is thrown away
+        assert reading_of(strangers.OSU_LATENCY + text).format != reading.format
+    assert reading.measurements[0].place.line == reading_of(text).measurements[0].place.line + before.count("\n")
+
+
 @pytest.mark.parametrize("form", ["json", "stream", "full stream", "twice", "twice in a line"])
 @pytest.mark.parametrize("streams", [1, 3])
 def test_iperf3s_forms_of_one_run_are_one_run(form, streams):
@@ -305,7 +336,8 @@ def test_only_what_a_link_carried_without_a_limit_is_its_bandwidth(protocol, tes
     received = document["end"]["sum_received"]
     if protocol == "UDP":
         document["end"]["sum"] = document["end"]["sum_sent"] | {"jitter_ms": 0, "lost_packets": 40, "packets": 100}
-        received |= {"bytes": 150_000_000, "bits_per_second": 6e8}
+        if is_sender:
+            received |= {"bytes": 150_000_000, "bits_per_second": 6e8}
     reading = reading_of(json.dumps(document))
     rate, _ = fit([reading], BASE)
     framing = (BASE.frame.payload + BASE.frame.overhead) / BASE.frame.payload
@@ -365,3 +397,44 @@ def test_segments_sent_again_are_reported(count, words):
 def test_a_link_that_carried_nothing_has_no_bandwidth():
     document = strangers.iperf3(rate=0)
     assert fit([reading_of(json.dumps(document))], BASE)[0] is None
+
+
+def test_intervals_of_iperf3_that_contradict_its_end_are_refused():
+    document = strangers.iperf3()
+    document["intervals"][1] = strangers.iperf3(rate=1e7)["intervals"][1]
+    said = refusal(json.dumps(document, indent=1))
+    assert "the intervals hold 126250000 bytes, but sum_sent says 250000000" in said and not said.startswith("some.out:1:")
+
+
+@pytest.mark.parametrize("streams", [1, 2])
+@pytest.mark.parametrize(
+    ("part", "intervals", "bandwidth", "words"),
+    [
+        (0.98, 2, 1e9, None),  # the rest lies in buffers
+        (0.5, 2, 5e8, "bit/s arrived"),
+        (0.5, 0, 5e8, "no intervals, so the bandwidth is that of the whole run"),
+        (0.0, 0, 1e9, "no intervals, so the bandwidth is that of the whole run"),  # a receiver that reported nothing
+        (1.2, 2, None, "more bytes arrived than were sent"),
+    ],
+)
+def test_the_bandwidth_of_tcp_is_what_arrived(part, intervals, bandwidth, words, streams):
+    document = strangers.iperf3(streams)
+    document["intervals"] = document["intervals"][:intervals]
+    arrived = strangers.iperf3(streams, rate=part * 1e9)["end"]
+    document["end"]["sum_received"] = arrived["sum_received"]
+    for stream, other in zip(document["end"]["streams"], arrived["streams"], strict=True):
+        stream["receiver"] = other["receiver"]
+    if bandwidth is None:
+        assert words in refusal(json.dumps(document))
+        return
+    reading = reading_of(json.dumps(document))
+    framing = (BASE.frame.payload + BASE.frame.overhead) / BASE.frame.payload
+    assert fit([reading], BASE)[0].estimate.value == pytest.approx(streams * bandwidth * framing)
+    assert (words or "") in " ".join(reading.warnings) and (words is not None or not [w for w in reading.warnings if "bandwidth" in w])
+
+
+def test_a_run_that_mostly_stood_still_tells_no_bandwidth():
+    document = strangers.iperf3()
+    document["intervals"] = [strangers.iperf3(rate=rate)["intervals"][0] for rate in (0, 2e9, 0)]
+    reading = reading_of(json.dumps(document))
+    assert fit([reading], BASE)[0] is None and "nothing passed in most intervals" in " ".join(reading.warnings)

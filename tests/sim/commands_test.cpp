@@ -322,6 +322,20 @@ TEST_CASE("simulate --set of bandwidth and latency changes a message's time as c
   CHECK(parse_bandwidth(changed.at("is").get<std::string>()).bytes_per_second == Approx(125e6));
 }
 
+TEST_CASE("the network's --set leaves a cluster's limiters alone") {
+  const std::string without = std::regex_replace(PlatformText().text(), std::regex("<(host|link|route)[^\n]*\n"), "");
+  const TemporaryFile file(
+      std::regex_replace(without, std::regex("</zone>"),
+                         "<cluster id=\"c\" prefix=\"n-\" suffix=\"\" radical=\"0-3\" speed=\"1Gf\" "
+                         "bw=\"1Gbps\" lat=\"5us\" limiter_link=\"500Mbps\"/></zone>"));
+  // A frame of 1538 B takes 24.608 us through each limiter, on 10 Gbit/s 1.2304 us; and 2 x 20 us.
+  const std::string settings = GENERATE("", " --set network.bandwidth=10Gbps --set network.latency=20us");
+  const double expected = settings.empty() ? 2 * (24.608 + 12.304 + 5) : 2 * (24.608 + 1.2304 + 20);
+  const json document =
+      json_of("replay", in_quotes(file) + " --only network --messages 1460 --network queue" + settings);
+  CHECK(document.at("rows")[0].at("simulated_s").get<double>() == Approx(expected * 1e-6).epsilon(1e-9));
+}
+
 TEST_CASE("simulate and check report what --set changed, and apply it") {
   const TraceFile trace;
   const std::string setting = " --set 'fault.*=x0.5'";
@@ -953,7 +967,11 @@ TEST_CASE("every command reports a SimGrid abort in one line") {
   const Outcome replayed = sdsm_command("replay", path);
   CHECK(replayed.status == 2);
   CHECK(replayed.errors == run.errors);
+  CHECK(contains(run.errors, "every pair of hosts needs a route, and one only"));
   CHECK(test::run("LC_ALL=C", "sh -c \"'" SDSM_BINARY_DIR "/sdsm-check' " + path + " 2>&-\"").status == 2);
+  const TemporaryFile other(std::regex_replace(PlatformText().text(), std::regex("(<host )"), "<include file=\"x\"/>$1",
+                                               std::regex_constants::format_first_only));
+  CHECK(contains(sdsm_command("check", in_quotes(other)).errors, "). Mend or leave out what it names.\n"));
 }
 
 TEST_CASE("check refuses elements nested too deeply") {

@@ -220,7 +220,7 @@ def test_a_traced_programs_clock_goes_faster_on_request(tmp_path, speed):
 
 @pytest.mark.long
 def test_who_repeats_work_until_a_time_has_passed_learns_of_the_faster_clock(tmp_path):
-    command = [SDSM, "trace", "-n", "2", "-o", tmp_path / "a.trace", "--", CLOCK_READER, "repeat"]
+    command = [SDSM, "trace", "-q", "-n", "2", "-o", tmp_path / "a.trace", "--", CLOCK_READER, "repeat"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as tracing:
         lines = iter(tracing.stderr.readline, "")
         note = next(line for line in lines if "has read its clock" in line)

@@ -87,7 +87,8 @@ class InputFile {
 
  private:
   [[noreturn]] void fail(int error) const {
-    throw std::system_error(error, std::generic_category(), fmt::format("{}: cannot read the trace", path_.string()));
+    throw std::system_error(error, std::generic_category(),
+                            fmt::format("{}: cannot read the trace, which `sdsm trace -o` writes", path_.string()));
   }
 
   std::filesystem::path path_;

@@ -298,11 +298,10 @@ class Run {
     constexpr double long_s = 5;
     constexpr std::uint64_t many = 10'000, events_a_reading = 100;
     const std::uint64_t readings = structure_.count_of(EventKind::clock);
-    if (has_advised_ || request_.is_quiet || seconds < long_s || readings < many || readings * events_a_reading < ended)
-      return;
+    if (has_advised_ || seconds < long_s || readings < many || readings * events_a_reading < ended) return;
     has_advised_ = true;
     commands::say(fmt::format(
-        "note: {0} has read its clock {1} times so far, so it probably repeats work until a time has passed, as "
+        "warning: {0} has read its clock {1} times so far, so it probably repeats work until a time has passed, as "
         "benchmarks do. Tracing each turn takes longer than the work. Give {0} less time or fewer repetitions, "
         "or trace with --clock-speed 100: its clock then runs 100 times as fast",
         request_.program.front(), readings));

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from sdsm import readers
@@ -23,17 +24,17 @@ from sdsm.base.places import PLATFORMS, PROGRAMS
 from sdsm.base.published import FOLDER
 from sdsm.calibrate import barrier_shape, gate, hold_out, network_gate, p3_score, report
 from sdsm.calibrate import fit as fitting
+from sdsm.calibrate.copies import refuse_copies
 from sdsm.calibrate.dirty_page import published_equations
 from sdsm.calibrate.dirty_page import report as dirty_page_report
 from sdsm.calibrate.fit import Data, Fit
 from sdsm.calibrate.hold_out import split
 from sdsm.calibrate.measured_platform import links_of, platform
-from sdsm.calibrate.network import Network, network_of
-from sdsm.microbench.command import ROUND_SAMPLES, layout
+from sdsm.calibrate.network import Network, contradiction_of_files, network_of
+from sdsm.microbench.command import layout
 from sdsm.platform import platform_check
 from sdsm.platform.platform_file import parse, properties
 from sdsm.readers import Reading
-from sdsm.readers.measurement import Measurement
 from sdsm.readers.text import load_input
 
 DESCRIPTION = """\
@@ -132,41 +133,11 @@ def _published(options: argparse.Namespace) -> int:
     return 0
 
 
-#: So many different numbers do not agree by chance.
-TELLING = 8
-
-
-def _contents(reading: Reading) -> list[object]:
-    """Returns the contents by which a copy is recognised, although it may be formatted otherwise, come through a pipe, or be
-    a part of its file: each run's numbers, and each round's samples of a quantity. Data with too few numbers are left out."""
-    runs: dict[int, list[Measurement]] = {}
-    found: list[object] = []
-    for m in reading.measurements:
-        runs.setdefault(m.run, []).append(m)
-        for begin in range(0, len(m.values), ROUND_SAMPLES):
-            samples = m.values[begin : begin + ROUND_SAMPLES]
-            if len(set(samples)) >= TELLING:
-                found.append((m.quantity, samples))
-    for run in runs.values():
-        if sum(len(m.values) for m in run) >= TELLING:
-            all_of_it = Counter((m.quantity, m.values, m.unit, m.statistic, m.samples, m.spread, tuple(sorted(m.keys.items()))) for m in run)
-            found.append(frozenset(all_of_it.items()))
-    return found
-
-
 def _read(names: Sequence[str]) -> list[Reading]:
-    if len(set(names)) != len(names):
-        raise BadInput("a file is given twice. Its samples would count twice")
-    found: list[Reading] = []
-    by_content: dict[object, str] = {}
-    for name in names:
-        found.append(readers.read_text(load_input(name)))
-        for content in _contents(found[-1]):
-            if content in by_content:
-                other = by_content[content]
-                what = f"{name} has one output twice" if other == name else f"{other} and {name} are one output, given twice"
-                raise BadInput(f"{what}, whole or in part. Its samples would count twice: leave one out")
-            by_content[content] = name
+    if twice := next((name for name, count in Counter(names).items() if count > 1), None):
+        raise BadInput(f"{twice} is given twice. Its samples would count twice: name it once")
+    found = [readers.read_text(load_input(name)) for name in names]
+    refuse_copies(found)
     for reading in found:
         for warning in reading.warnings:
             say(warning)
@@ -199,11 +170,16 @@ def _measured(options: argparse.Namespace) -> int:
         notes.append(f"{why}. Measure them on the cluster (sdsm microbench)")
     for note in notes:
         say(note)
+    if all(p.kind == "assumed" for p in (*fitted.parameters, *(one for name, one in fitted.extras.items() if name.startswith("link.")))):
+        raise BadInput("no file gave a number that a platform file holds, so none is written. `sdsm calibrate --help` says which benchmarks do")
 
-    contradiction = "the network and hosts of this file and what was measured contradict each other, or its own "
-    with _checked(options, text, f"{contradiction}properties: ") as replay:
-        write_output(options.output, text)
+    why = "the network and hosts of this file and what was measured contradict each other, or its own "
+    with _checked(options, text, f"{why}properties: ") as replay:
         simulated = replay(fitted.curves)
+        links = links_of(ElementTree.fromstring(text), fitted.network)
+        if links is not None and (route := network_gate.wrong_route(fitted.curves, links, simulated)):
+            raise BadInput(f"{options.base}: {route}")
+        write_output(options.output, text)
         flow = replay(fitted.curves, ("--network", "simgrid", "--only", "network")) if fitted.curves else {}
     rows = gate.rows(fitted.checks, simulated)
     score = None if held is None else hold_out.score(fitted, held, network, properties(root), simulated)
@@ -215,6 +191,9 @@ def _measured(options: argparse.Namespace) -> int:
     _tell(options, fitted, rows, held_network, score, jitter, [*notes, *more], files)
     failures = [gate.failure(row) for row in rows if not row.passes]
     failures += [network_gate.failure(one) for one in held_network if not one.passes]
+    for name in sorted({str(one.piece.gives) for one in held_network if not one.passes}):
+        if contradiction := contradiction_of_files(data.readings, network, name):
+            failures.append(f"{fitted.network_owner}.{name}: {contradiction}")
     for failure in failures:
         say(failure)
     if not rows:

@@ -251,14 +251,16 @@ def segments(xs: Sequence[float], ys: Sequence[float]) -> list[Segment]:
 
 
 def _costs(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Sum of squares of the best line through points i to j - 1, at [i, j]; infinite for fewer than LEAST_POINTS."""
+    """Sum of squares of the best line through points i to j - 1, at [i, j]; infinite for fewer than LEAST_POINTS sizes. x grows."""
     n = len(x)
     u, v = 1 / y, x / y  # y = a + b x in parts of y: 1 = a u + b v
     sums = [np.concatenate([[0.0], np.cumsum(terms)]) for terms in (u * u, u * v, v * v, u, v)]
     uu, uv, vv, su, sv = (s[None, :] - s[:, None] for s in sums)
     points = np.arange(n + 1)[None, :] - np.arange(n + 1)[:, None]
+    order = np.cumsum(np.diff(x, prepend=-np.inf) > 0)  # of a point's size
+    sizes = np.concatenate([[0], order])[None, :] - np.append(order, n)[:, None] + 1
     determinant = uu * vv - uv * uv
-    usable = (points >= LEAST_POINTS) & (determinant > 1e-12 * uu * vv)
+    usable = (sizes >= LEAST_POINTS) & (determinant > 1e-12 * uu * vv)
     safe = np.where(usable, determinant, 1.0)
     a, b = (su * vv - sv * uv) / safe, (sv * uu - su * uv) / safe
     return np.where(usable, np.maximum(points - a * su - b * sv, 0.0), np.inf)

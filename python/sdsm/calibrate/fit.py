@@ -261,6 +261,11 @@ def collect(readings: Sequence[Reading], layouts: Sequence[Layout] = (), oversub
             quantities = sorted({m.quantity for m in reading.measurements})
             few = f" ({', '.join(quantities)})" if len(quantities) <= MOST_NAMED else ""
             unused.append(f"{reading.file}: {reading.format}{few} measures nothing that a platform file holds")
+    unmet = sorted(set(layouts) - {b.layout for b in batches} - {one.layout for one in services})
+    if unmet and not unused:
+        threads = sorted({b.layout.threads for b in batches if b.summary})
+        has = f": EPCC's runs are of {', '.join(map(str, threads))} threads" if threads else ""
+        raise CalibrationError(f"--layout {unmet[0]} is of {unmet[0].threads} threads, and no file's run is{has}. Leave it out, or give the layout of the runs")
     return Data(tuple(batches), tuple(services), tuple(readings), tuple(system), tuple(unused), tuple(left_out), tuple(supposed))
 
 

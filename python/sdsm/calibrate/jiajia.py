@@ -28,9 +28,11 @@ from dataclasses import dataclass
 
 from sdsm import readers
 from sdsm.base.command_line import BadInput, Parser, file_name
+from sdsm.calibrate.copies import refuse_copies
 from sdsm.platform.platform_file import Comment, Node, cluster, platform_text, prop
 from sdsm.readers import Reading
 from sdsm.readers.jiajia import NAME
+from sdsm.readers.text import load_input
 
 #: With so many actions, a host's mean hardly depends on the printed hundredths of a ms and on rare events.
 ENOUGH_ACTIONS = 100
@@ -147,6 +149,9 @@ def properties(costs: Costs, log_us: float = 0) -> list[tuple[str, dict[str, str
     trap_us = local.us - log_us
     request_us = request.us - 3 * log_us  # the fault and both messages
     message_us = (request_us - trap_us) / 2
+    if not log_us and message_us <= 0:
+        what = f"a page request takes {request.us:.2f} us, no more than the {local.us:.2f} us of a fault at home, which it begins with"
+        raise BadInput(f"{what}. Give reports of longer programs")
     if min(trap_us, message_us) <= 0:
         raise BadInput(f"--log {log_us:g}us: a fault at home takes {local.us:.2f} us with it. Give less")
 
@@ -191,7 +196,9 @@ def main(arguments: Sequence[str], write: Callable[[str], object] = sys.stdout.w
     parser.add_argument("--nodes", type=int, default=0, help="nodes of the platform (default: the reports' hosts)")
     given = parser.parse_args(arguments)
     try:
-        costs = fit([readers.read(report) for report in given.reports])
+        found = [readers.read_text(load_input(report, "Name what a program on JIAJIA printed")) for report in given.reports]
+        refuse_copies(found)
+        costs = fit(found)
         write(table(costs))
         if given.output:
             nodes = given.nodes or costs.hosts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -95,20 +95,30 @@ def platform(
     raised, is_first = False, True
     all_alike = links_of(root, before)
     others: list[str] = []
-    for node in platform_file.topology(root):
-        if isinstance(node, Element) and node.name in ("host", "cluster") and _cores(node, base) < cores:
-            node = Element(node.name, {**node.attributes, "core": str(cores)})
+
+    def with_costs(node: Node) -> Iterator[Node]:
+        nonlocal raised, is_first
+        if not isinstance(node, Element):
+            yield node
+            return
+        if node.name in ("host", "cluster") and _cores(node, base) < cores:
+            node = replace(node, attributes={**node.attributes, "core": str(cores)})
             raised = True
-        if measured and isinstance(node, Element) and node.name in LINKS:
-            if _is_like(node, before) or (fit.network_owner == "link" and all_alike is not None):
-                if is_first:
-                    body += [Comment(f"{name}, in place of the base file's: {certificate(one)}") for name, one in measured.items()]
-                    is_first = False
-                replaced = {LINKS[node.name][name]: with_unit(one) for name, one in measured.items()}
-                node = Element(node.name, {**node.attributes, **replaced}, node.children)
-            else:
-                others.append(node.attributes.get("id", ""))
-        body.append(node)
+        if measured and node.name in LINKS and (_is_like(node, before) or (fit.network_owner == "link" and all_alike is not None)):
+            if is_first:
+                yield from (Comment(f"{name}, in place of the base file's: {certificate(one)}") for name, one in measured.items())
+                is_first = False
+            replaced = {LINKS[node.name][name]: with_unit(one) for name, one in measured.items()}
+            node = replace(node, attributes={**node.attributes, **replaced})
+        elif measured and node.name in LINKS:
+            others.append(node.attributes.get("id", ""))
+        yield replace(node, children=[new for child in node.children for new in with_costs(child)])
+
+    for node in platform_file.topology(root):
+        body += with_costs(node)
+    if measured and is_first and fit.network_owner == "link" and not others:
+        what = "holds no <link> and no <cluster>, so the measured network has no place in it"
+        raise PlatformFileError(f"{base}: {what}. Name a file with links by --base")
     if others:
         notes.append(
             f"the bandwidth and latency of {base}'s {others[0]!r} stay: they are not those of reference.*, and only "
@@ -171,9 +181,16 @@ def _range(fit: Fit, given: Mapping[str, str]) -> list[Node]:
 
 def links_of(root: ElementTree.Element, reference: Network) -> Network | None:
     """Returns the network of a base file's links, if all are alike."""
-    kinds = {_kind(node) for node in platform_file.topology(root) if isinstance(node, Element) and node.name in LINKS}
+    kinds = {_kind(node) for node in _all(platform_file.topology(root)) if node.name in LINKS}
     kind = kinds.pop() if len(kinds) == 1 else None
     return None if kind is None or kind[0] <= 0 else replace(reference, bandwidth=kind[0], latency_us=kind[1])
+
+
+def _all(nodes: Iterable[Node]) -> Iterator[Element]:
+    for node in nodes:
+        if isinstance(node, Element):
+            yield node
+            yield from _all(node.children)
 
 
 def _kind(link: Element) -> tuple[float, float] | None:

@@ -20,6 +20,7 @@ BANDWIDTHS: Mapping[str, float] = {
 }
 #: Limits of the commands in C++ (parse_seconds() of models/units.cpp).
 TIMES_US: Mapping[str, float] = {"s": 1e6, "ms": 1e3, "us": 1.0, "ns": 1e-3, "ps": 1e-6, "min": 6e7, "h": 3.6e9}
+MOST_LINKS = 16
 MOST_FRAME_BYTES = 1 << 40  # limit of `sdsm costs`
 SIZES: Mapping[str, float] = {"B": 1.0, "kB": 1e3, "MB": 1e6, "KiB": 1024.0, "MiB": 1048576.0}
 
@@ -92,8 +93,8 @@ def network_of(root: ElementTree.Element, file: str) -> Network:
                 raise ValueError(f"frame.{name} '{text}' is no size of a frame")
         frame = costs.Frame(*(int(quantity(text, SIZES)) for text in sizes.values()))
         links = int(given["reference.links"])
-        if not 1 <= links <= 16:
-            raise ValueError("reference.links must be 1 to 16")
+        if not 1 <= links <= MOST_LINKS:
+            raise ValueError(f"reference.links must be 1 to {MOST_LINKS}")
         return Network(bandwidth, quantity(given["reference.latency"], TIMES_US), links, frame)
     except KeyError as error:
         raise PlatformFileError(f"{file}: no property {error}. `sdsm check` says what a platform file needs") from None
@@ -165,7 +166,7 @@ def _curve(reading: Reading, group: Sequence[Measurement], is_one_way: bool, net
     if len(set(sizes)) < LEAST_POINTS:
         return curve
     found = segments(sizes, times)
-    above = [sum(s.low <= size <= s.high and size > network.frame.payload for size in sizes) for s in found]
+    above = [sum(s.low <= size <= s.high and size > network.frame.payload for size in set(sizes)) for s in found]
     large = max(range(len(found)), key=lambda i: (above[i], i))
     gives = large if above[large] >= LEAST_POINTS and found[large].slope > 0 else None
     # Smaller ones are padded to the least frame, larger ones go in several.
@@ -221,7 +222,13 @@ def _bandwidth(curve: _Curve, network: Network) -> Estimate:
 
 def contradictions(readings: Sequence[Reading], network: Network) -> list[str]:
     """Returns sentences about what fit() leaves out, as tests of one network contradict each other."""
-    return _curves(readings, network)[1]
+    notes = _curves(readings, network)[1]
+    trips = [trip for reading in readings if (trip := _least_round_trip(reading))]
+    if trips and fit(readings, network)[1] is None:
+        value, _, place = min(trips)
+        what = f"the least round trip, {value:g} us, is shorter than its frames take at that bandwidth"
+        notes.append(f"{place}: {what}, so it tells no latency. A latency test (osu_latency, NetPIPE) would tell it")
+    return notes
 
 
 def _intervals(reading: Reading) -> list[Measurement]:
@@ -311,7 +318,9 @@ def _pieces(curve: _Curve, network: Network) -> list[Piece]:
         add(first, chosen, "latency", "messages of one frame")
     if curve.gives_bandwidth is not None:
         segment = curve.found[curve.gives_bandwidth]
-        add(segment, within(segment), "bandwidth", curve.chosen)
+        # Nothing passes on a message of one frame before it is whole, so the line of longer ones does not give its time back.
+        least = network.frame.payload + 1 if curve.is_one_way else 0
+        add(segment, within(segment, least), "bandwidth", curve.chosen)
     for segment in curve.found:
         rest = [i for i in within(segment) if i not in taken]
         if rest:
@@ -339,9 +348,30 @@ def fit(readings: Sequence[Reading], network: Network) -> tuple[Fitted | None, F
     all links and the time of its overhead on each. A windowed bandwidth test gives bandwidth alone, and so do iperf3's
     intervals; its least round trip, halved, gives the latency only where no other file does, as it was taken under load.
     """
-    rates: list[tuple[Estimate, str, str]] = []
-    empty: list[tuple[Estimate, str, str]] = []
-    round_trips: list[tuple[Estimate, str, str]] = []
+    rates, whole_ways = _parts(readings, network)
+    rate = _together(rates)
+    whole_way = _together(whole_ways)
+    latency = None
+    if whole_way is not None:
+        bandwidth = network.bandwidth if rate is None else rate.estimate.value / 8e6
+        whole = whole_way.estimate
+        each = whole.value / network.links - network.frame.overhead / bandwidth
+        error = None if whole.standard_error is None else whole.standard_error / network.links
+        if each > 0 or whole_way.how != UNDER_LOAD:  # the gate refuses a latency of 0 that does not give curves back
+            latency = Fitted(Estimate(max(each, 0.0), error, whole.samples, whole.batches), whole_way.how, whole_way.sources)
+    return rate, latency
+
+
+UNDER_LOAD = "half of the least round trip, under load"
+#: An estimate, how it was had, and its place.
+_Part = tuple[Estimate, str, str]
+
+
+def _parts(readings: Sequence[Reading], network: Network) -> tuple[list[_Part], list[_Part]]:
+    """Returns each file's bandwidths on the wire (bit/s), and its times of a frame without payload on all links (us)."""
+    rates: list[_Part] = []
+    empty: list[_Part] = []
+    round_trips: list[_Part] = []
     framing = (network.frame.payload + network.frame.overhead) / network.frame.payload
     for curve in _curves(readings, network)[0]:
         if curve.gives_bandwidth is not None:
@@ -355,25 +385,27 @@ def fit(readings: Sequence[Reading], network: Network) -> tuple[Fitted | None, F
         intervals = _intervals(reading)
         samples = [m.in_unit("bit/s")[0] * framing for m in intervals]
         if samples and (middle := median(samples)).value > 0:
-            rates.append((middle, "median of intervals", f"{reading.file}:{intervals[0].place.line}"))
+            how = "median of intervals" if len(intervals) > 1 else "rate of the whole run"
+            rates.append((middle, how, f"{reading.file}:{intervals[0].place.line}"))
         trip = _least_round_trip(reading)
         if trip is not None:
             value, count, place = trip
-            round_trips.append((Estimate(value / 2, None, count), "half of the least round trip, under load", place))
-
-    rate = _together(rates)
-    whole_way = _together(empty or round_trips)
-    latency = None
-    if whole_way is not None:
-        bandwidth = network.bandwidth if rate is None else rate.estimate.value / 8e6
-        whole = whole_way.estimate
-        each = max(whole.value / network.links - network.frame.overhead / bandwidth, 0.0)
-        error = None if whole.standard_error is None else whole.standard_error / network.links
-        latency = Fitted(Estimate(each, error, whole.samples, whole.batches), whole_way.how, whole_way.sources)
-    return rate, latency
+            round_trips.append((Estimate(value / 2, None, count), UNDER_LOAD, place))
+    return rates, empty or round_trips
 
 
-def _together(parts: Sequence[tuple[Estimate, str, str]]) -> Fitted | None:
+def contradiction_of_files(readings: Sequence[Reading], network: Network, name: str) -> str | None:
+    """Describes files whose bandwidths or latencies (`name`) cannot be one network's."""
+    parts = sorted(_parts(readings, network)[name == "latency"], key=lambda part: part[0].value)
+    if len(parts) < 2 or _agree(parts[-1][0], parts[0][0]):
+        return None
+    scale, unit = (1e-6, "Mbps") if name == "bandwidth" else (1.0, "us on all links")
+    (least, _, first), (most, _, last) = parts[0], parts[-1]
+    what = f"{first} gives {least.value * scale:.4g} {unit}, and {last} {most.value * scale:.4g}"
+    return f"the files contradict each other: {what}. A mean of them is neither's: give outputs of one network"
+
+
+def _together(parts: Sequence[_Part]) -> Fitted | None:
     if not parts:
         return None
     how = " and ".join(dict.fromkeys(how for _, how, _ in parts))

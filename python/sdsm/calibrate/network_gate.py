@@ -18,7 +18,7 @@ from typing import Any
 
 from sdsm.calibrate.estimates import LEAST_POINTS
 from sdsm.calibrate.gate import STANDARD_ERRORS, TOLERANCE
-from sdsm.calibrate.network import Piece
+from sdsm.calibrate.network import MOST_LINKS, Network, Piece
 
 
 def standard_errors(points: int) -> float:
@@ -109,6 +109,20 @@ def _hold(piece: Piece, owner: str, simulated: Mapping[str, float], flow: Mappin
     return replace(held, points=shifted, us_per_byte=coefficient)
 
 
+def wrong_route(pieces: Sequence[Piece], network: Network, simulated: Mapping[str, float]) -> str | None:
+    """Returns what is wrong where a message does not take as long on a route of the platform as on `network`."""
+    for size in sorted(size for piece in pieces if piece.is_one_way for size in piece.sizes)[:1]:
+        expected, took = network.idle_us(size), simulated.get(f"network.{size}", math.nan)
+        if abs(took - expected) > TOLERANCE * expected:
+            of_links = ((n, replace(network, links=n).idle_us(size)) for n in range(1, MOST_LINKS + 1))
+            count = next((n for n, time in of_links if abs(took - time) <= TOLERANCE * time), None)
+            has = f"takes {took:.4g} us, where" if count is None else f"passes {count} link{'s' * (count > 1)}, but"
+            of = f"reference.links says {network.links}, of which it takes {expected:.4g} us"
+            remedy = "Write the number of links between two hosts into reference.links" if count else "Give routes of as many links, all alike"
+            return f"a message of {size} B between two hosts {has} {of}. {remedy}"
+    return None
+
+
 def failure(held: Held) -> str:
     """Returns one line for a piece that does not pass."""
     if any(p.simulated is None for p in held.points):
@@ -180,7 +194,7 @@ def table(held: Sequence[Held]) -> str:
         kind = "" if one.piece.is_one_way else "stream, "
         mark = "" if one.passes else "  FAILS"
         lines.append(
-            f"{kind + one.range:<26}{len(one.points):>8}{p.size:>13}{p.measured:>14.4f}{shown:>15}{allowed:>11}"
+            f"{kind + one.range:<26}{len(one.points):>8}{p.size:>13} {p.measured:>13.4f} {shown:>14} {allowed:>10}"
             f"  {one.parameter or 'nothing'}{mark}"
         )
     return "\n".join(lines)

@@ -80,7 +80,7 @@ def table(parameters: Sequence[Parameter], gate: Sequence[Row]) -> str:
     for p in parameters:
         error = "" if p.standard_error is None else f"{p.standard_error:.3g}"
         unit = p.unit if p.unit != "1" else ""
-        lines.append(f"{p.name:<26}{plain(p.value):>14} {unit:<6}{error:>15}{p.samples or '':>9}  {p.kind}")
+        lines.append(f"{p.name:<25} {plain(p.value):>14} {unit:<6} {error:>14} {p.samples or '':>8}  {p.kind}")
     if gate:
         titles = f"{'re-run in the simulator':<26}{'measured, us':>14}{'simulated, us':>15}{'difference':>12}"
         lines += ["", f"{titles}{'allowed':>11}"]
@@ -88,6 +88,6 @@ def table(parameters: Sequence[Parameter], gate: Sequence[Row]) -> str:
             shown = f"{row.simulated:.4f}" if row.simulated is not None else "not re-run"
             difference = f"{row.difference:+.4f}" if row.difference is not None else ""
             mark = "" if row.passes else "  FAILS"
-            cells = f"{row.measured.value:>14.4f}{shown:>15}{difference:>12}{row.allowed:>11.4f}"
-            lines.append(f"{row.name:<26}{cells}{mark}")
+            cells = f"{row.measured.value:>13.4f} {shown:>14} {difference:>11} {row.allowed:>10.4f}"
+            lines.append(f"{row.name:<26} {cells}{mark}")
     return "\n".join(lines)

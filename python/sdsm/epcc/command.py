@@ -10,10 +10,11 @@ from pathlib import Path
 
 from sdsm.base.command_line import BadInput, Parser, command, file_name, say, with_reason
 from sdsm.base.output_file import check_outputs, print_or_write
+from sdsm.calibrate.copies import copies
 from sdsm.epcc.clock import megahertz
 from sdsm.epcc.groups import Collection, collect
 from sdsm.epcc.tables import as_csv, as_json, as_text, beside, tables
-from sdsm.readers import ReadError, epcc
+from sdsm.readers import ReadError, Reading, epcc
 from sdsm.readers.epcc import ENVIRONMENT, Run
 from sdsm.readers.text import Text, load
 
@@ -91,7 +92,7 @@ def read_files(names: list[str]) -> tuple[dict[str, list[Run]], list[str]]:
     """Runs by file, and warnings. Raises BadInput."""
     files: dict[str, list[Run]] = {}
     warnings: list[str] = []
-    seen: dict[str, str] = {}
+    readings: list[Reading] = []
     for name in names:
         try:
             source = load(name)
@@ -99,13 +100,10 @@ def read_files(names: list[str]) -> tuple[dict[str, list[Run]], list[str]]:
             raise BadInput(f"{name}: {error.strerror or error}") from None
         if source.file in files or (name != "-" and _same_file(name, files)):
             raise ReadError(source.file, 1, "named twice: its runs would count twice. Name it once")
-        if source.text in seen:
-            twice = f"the same text as {seen[source.text]}, so its runs count twice"
-            warnings.append(f"{source.file}: {twice}. Leave one out")
-        seen[source.text] = source.file
         files[source.file], more = _runs(source)
+        readings.append(epcc.read(source))
         warnings += more
-    return files, warnings
+    return files, warnings + [f"{what}, whole or in part, so its runs count twice. Leave one out" for what in copies(readings)]
 
 
 def _same_file(name: str, files: Iterable[str]) -> bool:

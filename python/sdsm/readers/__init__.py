@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from sdsm.readers.bounds import possible
-from sdsm.readers.documents import one_document
+from sdsm.readers.documents import lines_before_document, one_document
 from sdsm.readers.measurement import Measurement, Place, ReadError, Reading, Setting, Spread
-from sdsm.readers.text import Text, load
+from sdsm.readers.text import Text, decimal_commas, load
 
 __all__ = [
     "FORMATS",
@@ -58,9 +58,22 @@ def read(path: Path | str) -> Reading:
 
 def read_text(source: Text) -> Reading:
     """Reads everything in a text. Raises ReadError."""
+    try:
+        return _read_text(source)
+    except ReadError:
+        if line := decimal_commas(source):
+            shown = source.plain_lines[line - 1][:60]
+            source.refuse(line, f"{shown!r} has decimal commas. Run the benchmark with LC_ALL=C, or write points for them")
+        raise
+
+
+def _read_text(source: Text) -> Reading:
+    known = formats()
+    split = lines_before_document(source)
+    if split and not any(module.recognises(split[0]) for module in known):
+        source = split[1]
     left_out = source.warnings
     source = one_document(source)
-    known = formats()
     candidates = [module for module in known if module.recognises(source)]
     if len(candidates) == 1:
         reading = candidates[0].read(source)

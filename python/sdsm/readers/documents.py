@@ -1,4 +1,4 @@
-"""One JSON document of a text that holds several: equal ones, or the events of iperf3's --json-stream."""
+"""One JSON document of a text that holds lines before it, or several: equal ones, or the events of iperf3's --json-stream."""
 
 from __future__ import annotations
 
@@ -30,6 +30,25 @@ def one_document(source: Text) -> Text:
             line = source.text.count("\n", 0, begins[number]) + 1
             source.refuse(line, f"{len(parts)} JSON documents in one file. Give each in a file of its own")
     return Text(source.file, source.text[: begins[1]])
+
+
+def lines_before_document(source: Text) -> tuple[Text, Text] | None:
+    """Returns the lines before a document, and the text without them. Raises ReadError for a list of documents."""
+    if source.looks_like_json:
+        return None
+    if source.text.lstrip().startswith("[{") and _is_document(source.text):
+        count = len(json.loads(source.text))
+        what = f"a list of {count} JSON document{'s' * (count > 1)} (of jq -s, say)"
+        source.refuse(1, f"{what}. Give each in a file of its own")
+    begin = source.text.find("\n{") + 1
+    if not begin or not _is_document(source.text[begin:]):
+        return None
+    before = source.text[:begin].split("\n")[:-1]
+    first = next(number for number, line in enumerate(before, start=1) if line.strip())
+    shown = " ".join(before[first - 1].split())[:60]
+    said = f"{source.file}:{first}: what stands before the JSON document is left out, from {shown!r} on"
+    without = Text(source.file, "\n" * len(before) + source.text[begin:], (*source.warnings, said))
+    return Text(source.file, source.text[:begin]), without
 
 
 def _is_document(text: str) -> bool:

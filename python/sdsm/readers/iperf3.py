@@ -6,7 +6,8 @@ sender's (seen in 3.12), so its bits may go by end - start instead. 3.0 prints s
 not measured (the receiver of --reverse prints it), and for the rate of a side that reported none: both are left out.
 
 A rate that was asked for (--bitrate, --fq-rate; 1 Mbit/s for UDP unless given) is an `asked bandwidth`, and what UDP sent is a
-`sent bandwidth`: neither is a link's. Of UDP without such a limit the receiver's rate is the bandwidth.
+`sent bandwidth`: neither is a link's. Of UDP without such a limit the receiver's rate is the bandwidth, and of TCP where much
+less arrived than was sent. Intervals must hold the bytes of their side's end; without any, the whole run's rate is the bandwidth.
 
 Seen: TCP, one stream, of 3.12. UDP and several streams are read from the description.
 """
@@ -15,7 +16,9 @@ from __future__ import annotations
 
 import math
 import re
+import statistics
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, NoReturn
 
 from sdsm.readers.measurement import Measurement, Reading, Setting, Spread, untried
@@ -62,7 +65,8 @@ class _Reader:
         self.source = source
         self.measurements: list[Measurement] = []
         self.warnings: list[str] = []
-        self.is_udp = self.is_asked = False
+        self.is_udp = self.is_asked = self.sends = False
+        self.bytes_by_side: dict[str, float] = {}  # of intervals that count
         self.keys: dict[str, int | float | str] = {}
 
     def read(self) -> Reading:
@@ -91,6 +95,7 @@ class _Reader:
         self.keys = {"streams": streams, "protocol": protocol}
         self.is_udp = protocol == "UDP"
         self.is_asked = self.asked(test)
+        self.sends = not test.get("reverse")
         for index, interval in enumerate(self.array(document.get("intervals"), "intervals")):
             self.interval(self.object(interval, "intervals", index), streams, index)
         self.end(end)
@@ -131,8 +136,11 @@ class _Reader:
         sums = self.object(interval.get("sum"), *path, "sum")
         bits = self.rate(sums, *path, "sum")
         self.must_be_sum(bits, total_bits, "bits_per_second", *path, "sum")
-        self.must_be_sum(self.number(sums, "bytes", *path, "sum"), total_bytes, "bytes", *path, "sum")
+        amount = self.number(sums, "bytes", *path, "sum")
+        self.must_be_sum(amount, total_bytes, "bytes", *path, "sum")
         if not sums.get("omitted", False):
+            side = "sum_sent" if sums.get("sender", self.sends) else "sum_received"
+            self.bytes_by_side[side] = self.bytes_by_side.get(side, 0.0) + amount
             quantity = "sent bandwidth" if self.is_udp and sums.get("sender", True) else "bandwidth"
             self.bandwidth(quantity, bits, {"interval": index}, *path, "sum")
 
@@ -155,13 +163,41 @@ class _Reader:
                 self.must_be_sum(bits, total, "bits_per_second", "end", name)
             if bits > 0:
                 self.bandwidth("bandwidth, whole run", bits, {"side": role}, "end", name)
+                self.must_hold(sums["bytes"], name)
         again = end.get("sum_sent", {}).get("retransmits")
         if type(again) is int and again > 0:  # -1 where the system does not tell
             what = f"{again} segment{'s were' if again > 1 else ' was'} sent again: the network lost packets"
             self.warn(f"{what}. The bandwidth is what it carries with such losses", "end", "sum_sent", "retransmits")
         self.round_trips(parts)
+        if not self.is_udp and not self.is_asked:
+            self.of_tcp(end, rates.get("sender", 0.0), rates.get("receiver", 0.0))
         if "sum" in end:
             self.of_datagrams(self.object(end["sum"], "end", "sum"), parts, rates)
+
+    def must_hold(self, whole: float, name: str) -> None:
+        """Refuses intervals that together hold other bytes than their side's whole run."""
+        amount = self.bytes_by_side.get(name, whole)
+        if abs(amount - whole) > OF_STREAMS * whole:
+            what = f"the intervals hold {amount:.0f} bytes, but {name} says {whole:.0f}"
+            self.refuse(f"{what}. Correct or leave out the file", "end", name, "bytes")
+
+    def of_tcp(self, end: Mapping[str, Any], sent: float, received: float) -> None:
+        """Makes what arrived the bandwidth where intervals tell none, or tell what was sent and much of it did not arrive."""
+        found = [m for m in self.measurements if m.quantity == "bandwidth"]
+        received_here = ("end", "sum_received")
+        if sent and received and end["sum_received"]["bytes"] > (1 + OF_STREAMS) * end["sum_sent"]["bytes"]:
+            self.refuse("more bytes arrived than were sent. Correct or leave out the file", *received_here, "bytes")
+        if found and "sum_sent" in self.bytes_by_side and 0 < received < (1 - OF_STREAMS) * sent:
+            what = f"only {received:.4g} bit/s arrived of {sent:.4g} that were sent (the rest lay in buffers, or was lost)"
+            self.warn(f"{what}: the bandwidth is what arrived", *received_here, "bits_per_second")
+            self.measurements = [replace(m, quantity=f"sent {m.quantity}") if m in found else m for m in self.measurements]
+            self.bandwidth("bandwidth", received, {}, *received_here)
+        elif not found and (sent or received):
+            here = received_here if received else ("end", "sum_sent")
+            self.warn("there are no intervals, so the bandwidth is that of the whole run", *here, "bits_per_second")
+            self.bandwidth("bandwidth", received or sent, {}, *here)
+        elif found and statistics.median(m.values[0] for m in found) == 0:
+            self.warn("nothing passed in most intervals, so they tell no bandwidth. Measure again", "intervals")
 
     def of_datagrams(self, sums: Mapping[str, Any], parts: list[Any], rates: Mapping[str, float]) -> None:
         here = ("end", "sum")

@@ -97,10 +97,19 @@ def read(source: Text) -> Reading:
         elif test.columns and _FIELDS.fullmatch(line) and (test.has_size or not test.has_rows):
             around.row()
             measurements.append(_measurement(source, number, test, line.split()))
+            warnings += _falls(measurements[-2:])
         else:
             around.add(number, is_after_row=bool(test.columns), may_be_row=test.has_size)
     _must_have_results(source, test)
     return Reading(source.file, NAME, tuple(measurements), tuple(settings), (*warnings, *around.warnings("OSU")))
+
+
+def _falls(pair: list[Measurement]) -> list[str]:
+    """Names a time that is less than half of that of fewer bytes: the number may be damaged, or one of the two an outlier."""
+    if len(pair) < 2 or pair[0].run != pair[1].run or pair[1].unit != "us" or 2 * pair[1].values[0] >= pair[0].values[0]:
+        return []
+    (less, m), (few, many) = (one.values[0] for one in pair), (one.keys["message_bytes"] for one in pair)
+    return [f"{pair[1].place}: {many} B take {m:g} us, less than half of the {less:g} us of {few} B. Is one of the rows damaged?"]
 
 
 def _must_have_results(source: Text, test: _Test | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import errno
 import json
 import math
@@ -21,6 +22,8 @@ from sdsm.readers.measurement import Place, ReadError
 
 #: No benchmark prints more, and a wrong file (a disk image, a log without line ends) is refused at once.
 LIMIT_BYTES = 64 << 20
+#: How files that are no text begin.
+PACKED = {b"\x1f\x8b": "gzip", b"\xfd7zXZ": "xz", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip"}
 #: The beginning of a trace of sdsm's.
 TRACE_BEGINS = b"\x89SDSM\r\n\x1a"
 NAME_AN_OUTPUT = "Name a benchmark's output"
@@ -218,27 +221,38 @@ class Around:
         self._lines.append(line)
         if is_after_row and not self._after_row:
             self._after_row = line
-            self._is_like_row = may_be_row and all(re.match(r"[-+.]?[0-9]", word) for word in self._source.plain_lines[line - 1].split())
+            self._is_like_row = may_be_row and all(re.match(r"[-+.]?[0-9]|[-+]?(?:nan|inf)", word, re.IGNORECASE) for word in self._source.plain_lines[line - 1].split())
 
     def begin_table(self) -> None:
         self._after_row = 0
 
     def row(self) -> None:
         """A row of the table. Raises ReadError if other lines stand between it and the row before."""
+        self._refuse_damaged_row()
         if self._after_row:
             shown = self._source.plain_lines[self._after_row - 1][:60]
             self._source.refuse(self._after_row, f"{shown!r} stands within a table of the benchmark's. Take out the line")
 
-    def warnings(self, name: str) -> list[str]:
-        if not self._lines:
-            return []
+    def _refuse_damaged_row(self) -> None:
         if self._after_row and self._is_like_row:
             shown = self._source.plain_lines[self._after_row - 1][:60]
             self._source.refuse(self._after_row, f"{shown!r} looks like a damaged row of the table. Correct it, or take it out")
+
+    def warnings(self, name: str) -> list[str]:
+        if not self._lines:
+            return []
+        self._refuse_damaged_row()
         first, count = self._lines[0], len(self._lines)
         many = f"{count} lines around the tables are not {name}'s. They are left out; the first:"
         one = f"a line around the tables is not {name}'s. It is left out:"
         return [f"{self._source.file}:{first}: {many if count > 1 else one} {self._source.plain_lines[first - 1][:60]!r}"]
+
+
+def decimal_commas(source: Text) -> int:
+    """Returns the first line of at least two that hold nothing but numbers, some with decimal commas; 0 if there are none."""
+    number = re.compile(r"(?=.*,)(?:[0-9]+(?:,[0-9]+)? )*[0-9]+(?:,[0-9]+)?")
+    found = [i for i, line in enumerate(source.text.split("\n"), start=1) if number.fullmatch(" ".join(line[:LIMIT_LINE].split()))]
+    return found[0] if len(found) > 1 else 0
 
 
 def half_digit(number: str) -> float:
@@ -300,11 +314,12 @@ def load(path: Path | str, advice: str = NAME_AN_OUTPUT) -> Text:
         raise ReadError(name, 1, f"more than {LIMIT_BYTES >> 20} MiB, which is the most that is read. {advice}")
     if content.startswith(TRACE_BEGINS):
         raise ReadError(name, 1, f"a trace. {advice}")
-    try:
-        text = content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise ReadError(name, line, f"not text (byte 0x{content[error.start]:02x}). {advice}") from None
+    for begin, by in PACKED.items():
+        if content.startswith(begin):
+            raise ReadError(name, 1, f"compressed by {by}. Unpack it, and give what is in it")
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise ReadError(name, 1, "text of UTF-16, as some shells and editors write. Convert it: iconv -f UTF-16 -t UTF-8")
+    text = _decoded(content, name, advice)
     text = _DECORATION.sub("", text.removeprefix("\ufeff").replace("\r\n", "\n"))
     control = _CONTROL.search(text)
     if control:
@@ -315,11 +330,28 @@ def load(path: Path | str, advice: str = NAME_AN_OUTPUT) -> Text:
     return without_ranks(Text(name, text))
 
 
+def _decoded(content: bytes, name: str, advice: str) -> str:
+    """Raises ReadError for a line that is no UTF-8; but a comment may hold names of Latin-1."""
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        lines = content.split(b"\n")
+    for number, line in enumerate(lines, start=1):
+        try:
+            line.decode("utf-8")
+        except UnicodeDecodeError as error:
+            if not line.startswith(b"#"):
+                what = f"not text (byte 0x{line[error.start]:02x}), unless of Latin-1: then convert it (iconv -f LATIN1 -t UTF-8)"
+                raise ReadError(name, number, f"{what}. {advice}") from None
+            lines[number - 1] = line.decode("latin-1").encode("utf-8")
+    return b"\n".join(lines).decode("utf-8")
+
+
 def without_ranks(source: Text) -> Text:
     """Returns the text without the number that srun -l puts before each line, if that is one and the same in all."""
     lines = [line for line in source.text.split("\n") if line.strip()]
     ranks = {match[1] if (match := _RANK.match(line)) else "" for line in lines}
     if len(lines) < 2 or len(ranks) != 1 or "" in ranks:
         return source
-    text = re.sub(_RANK.pattern, "", source.text, flags=re.MULTILINE)
+    text = re.sub(f"^{_RANK.pattern}", "", source.text, flags=re.MULTILINE)
     return Text(source.file, text, (f"{source.file}:1: each line begins with a process's number ({ranks.pop()}:, as of srun -l), which is left out",))
