@@ -117,8 +117,9 @@ def platform(
     for node in platform_file.topology(root):
         body += with_costs(node)
     if measured and is_first and fit.network_owner == "link" and not others:
-        what = "holds no <link> and no <cluster>, so the measured network has no place in it"
-        raise PlatformFileError(f"{base}: {what}. Name a file with links by --base")
+        peers = any(node.name == "peer" for node in _all(platform_file.topology(root)))
+        what = f"{'its network is of <peer>s: it ' if peers else ''}holds no <link> and no <cluster>"
+        raise PlatformFileError(f"{base}: {what}, so the measured network has no place in it. Name a file with links by --base")
     if others:
         notes.append(
             f"the bandwidth and latency of {base}'s {others[0]!r} stay: they are not those of reference.*, and only "
