@@ -46,7 +46,7 @@ FAULTS = (
     Fault("a downgraded copy comes home without its changes", f"{SINGLE_WRITER}/downgrades.cpp", "    if (", "!is_changed(request.page, parts)", ") parts = 0;", "is_changed(request.page, parts) || true", "plain"),
     Fault("a granted page is taken before it is opened", f"{SINGLE_WRITER}/downgrades.cpp", "if (", "node().grants[index_of(request.home) * each + i] < request.grants[i]", ")", "false", "plain"),
     Fault("single-writer mode begins with changes that are not at home", f"{SINGLE_WRITER}/downgrades.cpp", "", "send_late_diffs(false);", "\n  drop_all_copies();", "", "plain"),
-    Fault("who brings itself into single-writer mode is in it too early", f"{SINGLE_WRITER}/downgrades.cpp", "", "if (downgrades.late_diffs > 0 || !node().mutex.try_lock()) return false;\n    node().mutex.unlock();", "", "if (downgrades.late_diffs > 0) return false;", "plain"),
+    Fault("who brings itself into single-writer mode is in it too early", f"{SINGLE_WRITER}/downgrades.cpp", "", "if (downgrades.late_diffs > 0 || local_peers_send() || !node().mutex.try_lock()) return false;\n    node().mutex.unlock();", "", "if (downgrades.late_diffs > 0) return false;", "plain"),
     Fault("late changes do not wait until they have the page alone", f"{SINGLE_WRITER}/page_requests.cpp", "  if (", "may_change_now(from, page)", ") return apply", "true", "plain"),
     Fault("a local peer writes copies that a lock is about to drop", f"{SINGLE_WRITER}/flushes.cpp", "  ", "if (self.layout.threads_per_node > 1) shut_local_peers();", "\n  flush_held(Sync::acquire, true);\n  drop_all", "", "locks", 2),
     Fault("a page on its way is compared with an old twin", f"{SCASH}/flushes.cpp", "place->address == 0 || ", "is_arriving(place->address)", "", "false", "locks", 2),

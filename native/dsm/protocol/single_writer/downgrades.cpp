@@ -214,7 +214,7 @@ void begin_entry() REQUIRES(handling, node().mutex) {
 bool try_to_enter() REQUIRES(handling) {
   if (single_writer_mode >= downgrades.entered && !downgrades.enters) {
     // An application thread that brings its node into it holds the tables until what the node changed is at home.
-    if (downgrades.late_diffs > 0 || !node().mutex.try_lock()) return false;
+    if (downgrades.late_diffs > 0 || local_peers_send() || !node().mutex.try_lock()) return false;
     node().mutex.unlock();
     return true;
   }
@@ -226,9 +226,11 @@ bool try_to_enter() REQUIRES(handling) {
   if (single_writer_mode < downgrades.entered &&
       single_writer_mode.exchange(downgrades.entered) == SingleWriterMode::off)
     begin_entry();
-  if (downgrades.enters && downgrades.late_diffs == 0) count_entry();
+  // A local peer may have taken what this process would have sent.
+  const bool is_home = downgrades.late_diffs == 0 && !local_peers_send();
+  if (downgrades.enters && is_home) count_entry();
   node().mutex.unlock();
-  return downgrades.late_diffs == 0;
+  return is_home;
 }
 
 bool try_to_answer(Answer& one) REQUIRES(handling) {
