@@ -1,3 +1,4 @@
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -144,7 +145,11 @@ class InTime final : public ScashMemory {
           break;
         case TouchStep::drop_copies: drop_copies(); break;
         case TouchStep::stop_at_next_touch: met_.meet(true); return;
-        default: return;
+        case TouchStep::use_page: return;
+        // The page is never found busy, and the order of changes of several stacks is not simulated.
+        case TouchStep::wait:
+        case TouchStep::forget_grant:
+        case TouchStep::send_other_stacks: throw std::logic_error("a step of a touch that no simulation has");
       }
     }
   }

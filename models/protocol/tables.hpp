@@ -37,11 +37,10 @@ struct CostRow {
 
 /// How a protocol reaches into what a run does besides touching pages.
 struct Traits {
-  bool opens_home_pages = false;  ///< home pages stay writable on their home's node
-  bool has_scopes = false;        ///< locks hand write notices on (models/jiajia/rules.hpp)
-  bool shares_copies = true;      ///< the processes of a node have one copy of a page; else each has its own
-  bool sees_plain_stores =
-      true;  ///< a thread may wait for another's plain store (models/single_writer/page_sharing.hpp)
+  bool opens_home_pages = false;          ///< home pages stay writable on their home's node
+  bool has_scopes = false;                ///< locks hand write notices on (models/jiajia/rules.hpp)
+  bool shares_copies = true;              ///< the processes of a node have one copy of a page; else each has its own
+  bool sees_plain_stores = true;          ///< a thread may wait for another's plain store (models/single_writer/)
   bool has_gang_barriers = true;          ///< parts of a team meet at barriers of their own
   bool keeps_locks = true;                ///< a thread that runs alone does (models/locks.hpp)
   bool operates_in_lock = false;          ///< an atomic operation takes a lock

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import json
 import re
 import struct
 import subprocess
@@ -138,6 +139,35 @@ def test_zydis_is_the_run_times_library_whether_or_not_the_program_uses_it(tmp_p
     for program in (tmp_path / "main", ASKED / "constructor"):
         lines(tmp_path, TRACE, program)
         assert "Zydis" not in "".join(line for line in lines(tmp_path, (BUILD / "sdsm", "trace", "dump"), "out.trace") if "region" in line)
+
+
+USES_A_FACET = """
+#include <omp.h>
+#include <cstdio>
+#include <locale>
+struct Own : std::locale::facet { static std::locale::id id; };
+std::locale::id Own::id;
+int main() {
+  int found = 0;
+#pragma omp parallel num_threads(2) reduction(+ : found)
+  for (int turn = 0; turn < 2; ++turn) {
+#pragma omp barrier
+    if (Own* const own = new Own; turn == omp_get_thread_num())
+      found += std::has_facet<Own>(std::locale(std::locale::classic(), own));
+  }
+  std::printf("%d\\n", found);
+}
+"""
+
+
+def test_each_thread_acquires_a_facets_number_although_it_finds_it(tmp_path):
+    """Whether another thread's store of it is there yet may differ from pass to pass."""
+    (tmp_path / "main.cpp").write_text(USES_A_FACET)
+    build(tmp_path, "g++", "-o", "main", "main.cpp")
+    assert lines(tmp_path, TRACE, "./main") == ["2"]
+    dumped = [json.loads(line) for line in lines(tmp_path, (BUILD / "sdsm", "trace", "dump"), "out.trace")]
+    takes = [line["thread"] for line in dumped if line.get("type") == "interval" and line["end"]["kind"] == "acquire"]
+    assert sorted(takes) == [0, 1]
 
 
 @pytest.mark.parametrize("program", thinned(2, ["containers", "atomic_shared_pointers", "exceptions", "library_guards",

@@ -157,27 +157,19 @@ class Maker {
     if (below(2) == 0) return add(store(), thread);
     add({.kind = Made::load, .page = some_page(), .word = byte_below(posted)}, thread);
   }
-  /// A thread stores data and then a flag, for which some threads wait before they load the data.
-  void hand_over(std::uint8_t page) {
+  /// A thread stores data and then hands it on by a flag that it stores, or by an operation. Some threads wait for that
+  /// before they load the data.
+  void hand_over(std::uint8_t page, Step by, Made await) {
     const std::uint32_t writer = flag_writers_[page];
     const Step data = store();
     add(data, writer);
-    add({.kind = Made::store, .page = page, .word = flag, .value = ++flags_[page]}, writer);
+    by.page = page;
+    by.value = ++flags_[page];
+    add(by, writer);
+    by.kind = await;
     for (std::uint32_t thread = 0; thread < threads(); ++thread) {
-      if (below(2) == 0) continue;
-      add({.kind = Made::await, .page = page, .word = flag, .value = flags_[page]}, thread);
-      add({.kind = Made::load, .page = data.page, .word = data.word}, thread);
-    }
-  }
-  /// The same by atomic operations.
-  void hand_over_by_posts(std::uint8_t page) {
-    const std::uint32_t writer = flag_writers_[page];
-    const Step data = store();
-    add(data, writer);
-    add({.kind = Made::post, .page = page, .word = posted, .value = ++flags_[page]}, writer);
-    for (std::uint32_t thread = 0; thread < threads(); ++thread) {
-      if (thread == writer || below(2) == 0) continue;
-      add({.kind = Made::await_post, .page = page, .word = posted, .value = flags_[page]}, thread);
+      if ((thread == writer && await == Made::await_post) || below(2) == 0) continue;
+      add(by, thread);
       add({.kind = Made::load, .page = data.page, .word = data.word}, thread);
     }
   }
@@ -193,9 +185,9 @@ class Maker {
     } else if (choice == 1 && kind_ == Kind::atomics) {
       add({.kind = Made::add, .page = some_page(), .word = counter, .value = 1 + below(9)}, thread);
     } else if (choice == 2 && kind_ == Kind::atomics) {
-      hand_over_by_posts(page);
+      hand_over(page, {.kind = Made::post, .word = posted}, Made::await_post);
     } else if (choice == 1 && kind_ == Kind::plain) {
-      hand_over(some_page());
+      hand_over(some_page(), {.kind = Made::store, .word = flag}, Made::await);
     } else {
       access(thread);
     }

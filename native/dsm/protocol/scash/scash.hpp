@@ -1,5 +1,5 @@
-/// What of SCASH behind the door (native/dsm/protocol/protocol.hpp) does not depend on when its pages move:
-/// native/dsm/protocol/single_writer/ decides that.
+/// The part of SCASH behind the door (native/dsm/protocol/protocol.hpp) that does not depend on when pages move. That
+/// is decided in native/dsm/protocol/single_writer/.
 #pragma once
 
 #include <bit>
