@@ -102,8 +102,8 @@ void shrink(World& world, Program& program, Order& order) {
   if (const auto fewer = failing_order(world, program, before, 10 * tries)) order = *fewer;
 }
 
-void print(const Outcome& outcome) {
-  constexpr std::size_t most = 100;  ///< lines from the begin, and as many from the end
+/// Prints at most `most` lines from the begin, and as many from the end.
+void print(const Outcome& outcome, std::size_t most) {
   const std::size_t lines = outcome.log.size();
   for (std::size_t i = 0; i < lines; ++i) {
     if (i >= most && i + most < lines) {
@@ -126,7 +126,7 @@ int run(const Options& options) {
     const Outcome outcome = world.run(program, order, options.wants_log);
     steps += outcome.steps;
     fingerprint = fingerprint * 31 + outcome.fingerprint;
-    if (options.wants_log) print(outcome);
+    if (options.wants_log) print(outcome, outcome.log.size());
     constexpr std::uint64_t often = 100;
     if (i % often == 0 && world.run(program, order).fingerprint != outcome.fingerprint)
       throw std::runtime_error("seed " + std::to_string(seed) + " does not repeat");
@@ -139,7 +139,8 @@ int run(const Options& options) {
     std::printf("the shortest way to it: %u x %u processes, %s, %u steps of the program\n", setup.layout.nodes,
                 setup.layout.threads_per_node, std::string(name_of(setup.protocol)).c_str(),
                 static_cast<unsigned>(program.steps.size()));
-    print(world.run(program, order, true));
+    constexpr std::size_t most = 100;
+    print(world.run(program, order, true), most);
     return 1;
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;

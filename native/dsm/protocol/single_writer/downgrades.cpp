@@ -58,6 +58,9 @@ constinit Downgrades downgrades GUARDED_BY(handling);
 
 /// Until then the application thread keeps its pages.
 constinit std::uint64_t kept_until_ns GUARDED_BY(node().mutex) = 0;
+/// The service thread has had its turn since. A loop that polls a page which local peers shut faults as often as an
+/// instruction that needs several pages, and would keep the others for ever.
+constinit bool has_given_way GUARDED_BY(node().mutex) = true;
 
 /// The mode of all processes.
 constinit SingleWriterMode common_mode GUARDED_BY(application) = SingleWriterMode::off;
@@ -89,6 +92,7 @@ bool shut(DowngradeRequest& request) REQUIRES(handling, node().mutex) {
     if (node().grants[index_of(request.home) * each + i] < request.grants[i]) return false;
   }
   if (now_ns() < kept_until_ns) return false;
+  has_given_way = true;
   if (local_peers_send()) return false;
   request.is_shut = true;
   request.was_written = may_be_written(request.page);
@@ -374,8 +378,11 @@ bool is_being_downgraded(std::uintptr_t page) {
                      [&](const Downgrading& downgrading) { return downgrading.address == page; });
 }
 
-void keep_pages_until(std::uint64_t ns) {
-  kept_until_ns = ns;
+std::uint64_t keep_pages_for(std::uint64_t ns) {
+  const std::uint64_t now = now_ns();
+  if (ns > 0 && (now < kept_until_ns || (node().put_off > 0 && !has_given_way))) return 0;
+  has_given_way = ns == 0;
+  return kept_until_ns = ns == 0 ? 0 : now + ns;
 }
 
 }  // namespace sdsm::dsm

@@ -52,7 +52,8 @@ void give_way() REQUIRES(application) EXCLUDES(node().mutex);
 void confirm_grant(ProcessId home) REQUIRES(node().mutex);
 /// Whether a process of the node has yet to downgrade the page, or to enter single-writer mode.
 bool is_being_downgraded(std::uintptr_t page) REQUIRES(node().mutex);
-/// Puts downgrades off until that time of the clock (clock.hpp), for an instruction that needs several pages.
-void keep_pages_until(std::uint64_t ns) REQUIRES(node().mutex);
+/// Puts downgrades off for so long, for an instruction that needs several pages; 0: it does not need them any more.
+/// Returns until when by the clock (clock.hpp); 0 if it may not now, as downgrades are due in between.
+std::uint64_t keep_pages_for(std::uint64_t ns) REQUIRES(node().mutex);
 
 }  // namespace sdsm::dsm

@@ -167,8 +167,7 @@ void keep_pages_for_instruction(const At& at, std::uintptr_t page) REQUIRES(appl
   last.pages[last.next++ % std::size(last.pages)] = page;
   last.processor_ns = now;
   constexpr std::uint64_t shortest_ns = 20'000;
-  const std::uint64_t until = last.times == 0 ? 0 : now_ns() + (shortest_ns << last.times);
-  keep_pages_until(until);
+  const std::uint64_t until = keep_pages_for(last.times == 0 ? 0 : shortest_ns << last.times);
   if (until != 0) node().kept_stacks = {self.process, until};
 }
 
