@@ -214,7 +214,7 @@ Bytes page_size_of(const Request& request, const Platform& platform, const trace
     throw BadInput(fmt::format("pages of {} bytes ({}): {}", page.count,
                                request.page_size.empty() ? "page.size of the platform" : "--page-size", why));
   };
-  if (file.format() < trace::format_version) {
+  if (file.format() < trace::first_format_with_lines) {
     refuse(
         fmt::format("{} is of format {}, which does not tell where the changes of larger pages meet. Trace the "
                     "program again, or give --page-size 4096",

@@ -20,6 +20,10 @@ json header_json(const File& file) {
   const Header& header = file.header();
   json sites = json::array();
   for (const Site& site : header.sites) sites.push_back({{"file", site.file}, {"address", site.address}});
+  json call_sites = json::array();
+  for (const auto& [site, caller] : header.call_sites) {
+    call_sites.push_back({{"file", site.file}, {"address", site.address}, {"caller", caller}});
+  }
   json value = {{"format", file.format()},
                 {"program", header.program},
                 {"threads", header.threads},
@@ -31,6 +35,7 @@ json header_json(const File& file) {
                 {"position_steps", position_steps},
                 {"exit_status", header.exit_status},
                 {"sites", std::move(sites)},
+                {"call_sites", std::move(call_sites)},
                 {"unseen", unseen_json(header.unseen)},
                 {"program_sha256", header.program_sha256},
                 {"asked_threads", header.asked_threads},
@@ -114,7 +119,7 @@ void append_interval(Line& line, std::uint32_t thread, const Interval& interval)
   append_list(line, interval.sites, append_site);
   fmt::format_to(to, "],\"end\":");
   append_event(line, interval.end);
-  fmt::format_to(std::back_inserter(line), "}}\n");
+  fmt::format_to(std::back_inserter(line), ",\"call_site\":{}}}\n", interval.call_site);
 }
 
 }  // namespace

@@ -29,6 +29,8 @@ inline constexpr std::uint32_t min_stored_block_bytes = 11;
 /// Suffices for the index of a hundred gigabytes of blocks; bounds the memory that a damaged file can ask for.
 inline constexpr std::uint32_t max_footer_bytes = 64 * 1024 * 1024;
 
+/// Is added to an EventKind whose call site follows, as it is not the predicted one.
+inline constexpr std::uint8_t has_call_site = 1 << 6;
 /// Replaces an EventKind where the interval continues in the thread's next block.
 inline constexpr std::uint8_t part_of_interval = 0xff;
 
@@ -49,8 +51,8 @@ inline constexpr std::uint8_t value = 1 << 6;
 inline constexpr std::uint8_t unfinished = 1 << 7;
 }  // namespace format_1_flags
 
-/// Kind, detail, and object, value, team, compute time, number of runs as varints.
-inline constexpr unsigned max_piece_head_bytes = 2 + 5 * 10;
+/// Kind, detail, and call site, object, value, team, compute time, number of runs as varints.
+inline constexpr unsigned max_piece_head_bytes = 2 + 6 * 10;
 
 template <typename Integer>
 void store_little_endian(std::uint8_t* to, Integer value) {

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <nlohmann/json.hpp>
+#include <ranges>
 
 #include "workloads/trace/content_error.hpp"
 #include "workloads/trace/file_layout.hpp"
@@ -82,7 +83,8 @@ Enum named_member(const json& object, const char* key) {
 }
 
 /// Writes sites as columns: numbers of the few files, and addresses.
-json to_json(const std::vector<Site>& sites) {
+template <typename Sites>
+json sites_json(const Sites& sites) {
   std::map<std::string, std::size_t> numbers;
   json files = json::array(), numbered = json::array(), addresses = json::array();
   for (const Site& site : sites) {
@@ -120,6 +122,27 @@ std::vector<Site> sites_from(const json& value) {
   return sites;
 }
 
+json call_sites_json(const std::vector<CallSite>& call_sites) {
+  json value = sites_json(call_sites | std::views::transform(&CallSite::site));
+  json& callers = value["caller"] = json::array();
+  for (const CallSite& call_site : call_sites) callers.push_back(call_site.caller);
+  return value;
+}
+
+std::vector<CallSite> call_sites_from(const json& value) {
+  const std::vector<Site> sites = sites_from(value);
+  const json& callers = list_member(value, "caller", max_call_sites);
+  if (callers.size() != sites.size()) {
+    throw ContentError(
+        fmt::format("\"caller\" is for {} call sites, \"address\" for {}", callers.size(), sites.size()));
+  }
+  std::vector<CallSite> call_sites;
+  for (std::size_t i = 0; i < sites.size(); ++i) {
+    call_sites.push_back({sites[i], static_cast<std::uint32_t>(unsigned_value(callers[i], "caller", max_call_sites))});
+  }
+  return call_sites;
+}
+
 std::vector<UnseenCall> unseen_from(const json& list) {
   constexpr auto any = std::numeric_limits<std::uint64_t>::max();
   std::vector<UnseenCall> unseen;
@@ -135,7 +158,8 @@ json to_json(const Header& header) {
   json value = {
       {"program", header.program}, {"threads", header.threads},           {"passes", header.passes},
       {"machine", header.machine}, {"sdsm_version", header.sdsm_version}, {"exit_status", header.exit_status}};
-  if (!header.sites.empty()) value["sites"] = to_json(header.sites);
+  if (!header.sites.empty()) value["sites"] = sites_json(header.sites);
+  if (!header.call_sites.empty()) value["call_sites"] = call_sites_json(header.call_sites);
   if (!header.unseen.empty()) value["unseen"] = unseen_json(header.unseen);
   if (!header.program_sha256.empty()) value["program_sha256"] = header.program_sha256;
   if (header.asked_threads != 0) value["asked_threads"] = header.asked_threads;
@@ -160,6 +184,8 @@ Header header_from(const json& value, std::uint32_t format) {
   header.exit_status = int_member(value, "exit_status");
   if (format == first_format) return header;
   if (value.contains("sites")) header.sites = sites_from(value["sites"]);
+  if (value.contains("call_sites") && format == format_version)
+    header.call_sites = call_sites_from(value["call_sites"]);
   if (value.contains("unseen")) header.unseen = unseen_from(list_member(value, "unseen", max_footer_bytes));
   if (value.contains("program_sha256")) header.program_sha256 = text_member(value, "program_sha256");
   if (value.contains("asked_threads")) header.asked_threads = unsigned32_member(value, "asked_threads", max_threads);
@@ -358,6 +384,7 @@ Footer footer_from_json_text(std::string_view text, std::uint32_t format) {
   }
   Footer footer;
   footer.header = header_from(member(document, "header"), format);
+  if (const auto problem = problem_with(footer.header)) throw ContentError(*problem);
   footer.regions = regions_from(list_member(document, "regions", max_regions), footer.header);
   check_words(footer.header.words, footer.header, footer.regions);
   const json& threads = list_member(document, "threads", max_threads);

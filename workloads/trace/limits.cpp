@@ -165,6 +165,13 @@ std::optional<std::string> problem_with(const std::vector<Totals>& totals) {
 
 std::optional<std::string> problem_with(const Header& header) {
   if (header.sites.size() > max_sites) return fmt::format("{} sites are over {}", header.sites.size(), max_sites);
+  if (header.call_sites.size() > max_call_sites)
+    return fmt::format("{} call sites are over {}", header.call_sites.size(), max_call_sites);
+  for (std::size_t i = 0; i < header.call_sites.size(); ++i) {
+    const std::uint32_t caller = header.call_sites[i].caller;
+    if (caller > i)
+      return fmt::format("call site {}: it is called by call site {}, which does not come before", i + 1, caller);
+  }
   return std::nullopt;
 }
 

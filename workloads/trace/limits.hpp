@@ -29,6 +29,7 @@ inline constexpr std::uint64_t most_touches_at_once = 10'000'000;
 
 /// Bounds the table of sites, as regions are bounded.
 inline constexpr std::uint32_t max_sites = 1U << 20;
+inline constexpr std::uint32_t max_call_sites = max_sites;
 /// Bound the rows of the accessed words, and the numbers in all their sets together.
 inline constexpr std::size_t max_word_rows = std::size_t{1} << 20;
 inline constexpr std::size_t max_word_set_numbers = std::size_t{1} << 22;

@@ -90,6 +90,7 @@ class Padding {
     thread_ = is_parallel ? std::optional(thread) : std::nullopt;
     to_.compute_ns = from.compute_ns;
     to_.end = from.end;
+    to_.call_site = from.call_site;
     to_.touches.clear();
     to_.lines.clear();
     to_.sites.clear();

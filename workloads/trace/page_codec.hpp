@@ -52,6 +52,17 @@ class PagePredictor {
   std::array<Value, 256> predictions_{};
 };
 
+/// Predicts the call sites of a thread's events: what followed the last one before.
+class CallSitePredictor {
+ public:
+  /// Returns the predicted call site of the next event, to be replaced by the right one.
+  std::uint32_t& prediction() { return call_sites_.prediction(0); }
+  void pass(std::uint32_t call_site) { call_sites_.pass(0, call_site); }
+
+ private:
+  PagePredictor<std::uint32_t> call_sites_;
+};
+
 /// Encodes one piece's section.
 template <typename Value>
 class PageEncoder {

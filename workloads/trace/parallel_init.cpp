@@ -112,7 +112,7 @@ void find_owners(const File& file, FirstWrites& pages) {
 }
 
 Interval without(const FirstWrites& pages, const Interval& from) {
-  Interval to{.compute_ns = from.compute_ns, .end = from.end};
+  Interval to{.compute_ns = from.compute_ns, .end = from.end, .call_site = from.call_site};
   for_each_page(from, [&](const TouchRun& run, std::uint64_t page, auto lines, auto site) {
     if (!pages.contains({run.region, page})) put(to, run, page, lines, site);
   });

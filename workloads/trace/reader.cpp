@@ -211,7 +211,7 @@ struct ThreadCursor::Impl {
   Impl(std::shared_ptr<const File::Impl> opened, std::uint32_t thread_number, Detail wanted)
       : file(std::move(opened)),
         thread(thread_number),
-        has_pages(wanted == Detail::pages && file->format > first_format),
+        has_pages(wanted == Detail::pages && file->format >= first_format_with_lines),
         next_block(file->thread_blocks[thread]),
         end_block(file->thread_blocks[thread + std::size_t{1}]),
         decoder(file->region_pages),
@@ -236,6 +236,7 @@ struct ThreadCursor::Impl {
   bool decode_event_of_format_1();
   bool decode_piece();
   void check_page(const Event& event) const;
+  std::uint32_t checked_call_site(std::uint64_t number) const;
   template <bool keeps_streams>
   void decode_runs(std::uint64_t runs);
   Section take_section(bool is_there);
@@ -254,6 +255,7 @@ struct ThreadCursor::Impl {
   RunDecoder decoder;
   PageDecoder<ChangedLines> lines_decoder;
   PageDecoder<std::uint32_t> sites_decoder;
+  CallSitePredictor call_sites;
   std::uint64_t page_steps_left = 0;  ///< see least_page_steps
   std::vector<std::uint8_t> streams;  ///< streams of the piece's runs, if has_pages
   std::vector<std::uint8_t> content;  ///< of the current block, with padding_bytes
@@ -295,6 +297,7 @@ bool ThreadCursor::Impl::load_block() {
   decoder.reset();
   lines_decoder.reset();
   sites_decoder.reset();
+  call_sites = {};
   return true;
 }
 
@@ -314,8 +317,15 @@ bool ThreadCursor::Impl::decode_event_of_format_1() {
 }
 
 bool ThreadCursor::Impl::decode_event() {
-  const std::uint8_t kind = *cursor++;
+  std::uint8_t kind = *cursor++;
   if (kind == part_of_interval) return false;
+  std::uint32_t& call_site = call_sites.prediction();
+  if (file->format == format_version && (kind & has_call_site) != 0) {
+    kind &= static_cast<std::uint8_t>(~has_call_site);
+    call_site = checked_call_site(read_varint(cursor));
+  }
+  interval.call_site = call_site;
+  call_sites.pass(call_site);
   Event& event = interval.end;
   event = {.kind = static_cast<EventKind>(kind)};
   const EventRule* const rule = rule_of(event.kind);
@@ -344,6 +354,12 @@ void ThreadCursor::Impl::check_page(const Event& event) const {
   if (event.object < pages.size() && event.value / page_bytes < pages[event.object]) return;
   throw ContentError(
       fmt::format("an atomic operation on byte {} of region {}, which ends before it", event.value, event.object));
+}
+
+std::uint32_t ThreadCursor::Impl::checked_call_site(std::uint64_t number) const {
+  const std::size_t count = file->footer.header.call_sites.size();
+  if (number > count) throw ContentError(fmt::format("call site {}, but the trace has {}", number, count));
+  return static_cast<std::uint32_t>(number);
 }
 
 /// Adds a piece to the interval; returns whether it ends the interval.

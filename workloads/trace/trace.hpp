@@ -19,9 +19,11 @@
 
 namespace sdsm::trace {
 
-/// The writer's format; the reader reads format 1 too, which has no lines, sites, teams or unseen calls.
-inline constexpr std::uint32_t format_version = 2;
+/// The writer's format. The reader reads two older ones: format 2 has no call sites of events, and format 1 has no
+/// lines, sites, teams and unseen calls either.
+inline constexpr std::uint32_t format_version = 3;
 inline constexpr std::uint32_t first_format = 1;
+inline constexpr std::uint32_t first_format_with_lines = 2;
 
 /// In a file, the value of `acquire` occupies the bits of the event's object from this one on.
 inline constexpr unsigned value_of_acquire_bit = 32;
@@ -70,6 +72,8 @@ struct Interval {
   std::vector<LinesRun> lines{};
   /// Sites of all of the touches' pages, in their order; empty if Header::sites is.
   std::vector<SiteRun> sites{};
+  /// Where the program called for the event, Header::call_sites[call_site - 1]; 0: unknown.
+  std::uint32_t call_site = 0;
 
   bool operator==(const Interval&) const = default;
 };
@@ -114,6 +118,15 @@ struct Site {
   std::uint64_t address = 0;
 
   bool operator==(const Site&) const = default;
+};
+
+/// An instruction that called the run-time for an event, or was the event, such as an atomic operation.
+struct CallSite {
+  Site site{};
+  /// The call that led to it, Header::call_sites[caller - 1], which comes before; 0: unknown.
+  std::uint32_t caller = 0;
+
+  bool operator==(const CallSite&) const = default;
 };
 
 /// Calls of one function that are not in the trace: their number, and the memory that they returned.
@@ -164,9 +177,10 @@ struct Header {
   std::uint32_t passes = 0;  ///< untracked passes; compute times are their minimum
   std::string machine{};     ///< CPU model and clock of the tracing machine, for people
   std::string sdsm_version{};
-  int exit_status = 0;               ///< of the traced program (a trace of a failed program is still a trace)
-  std::vector<Site> sites{};         ///< by number; empty if sites were not asked for
-  std::vector<UnseenCall> unseen{};  ///< by function
+  int exit_status = 0;                 ///< of the traced program (a trace of a failed program is still a trace)
+  std::vector<Site> sites{};           ///< by number; empty if sites were not asked for
+  std::vector<UnseenCall> unseen{};    ///< by function
+  std::vector<CallSite> call_sites{};  ///< of events
   // For running the program again; empty, 0 and false in older traces.
   std::string program_sha256{};
   std::uint32_t asked_threads = 0;  ///< as `sdsm trace -n` gave it; `threads` may be larger

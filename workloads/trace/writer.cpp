@@ -37,10 +37,14 @@ bool continues(const TouchRun& run, const TouchRun& next) {
          next.pages <= std::numeric_limits<std::uint32_t>::max() - run.pages;
 }
 
-/// Writes only the fields that the kind uses (EventRule).
-void write_event(std::vector<std::uint8_t>& out, const Event& event) {
+/// Writes the call site if it is not the predicted one, and only the fields that the kind uses (EventRule).
+void write_event(std::vector<std::uint8_t>& out, const Event& event, std::uint32_t call_site,
+                 CallSitePredictor& call_sites) {
   const EventRule& rule = *rule_of(event.kind);
-  out.push_back(static_cast<std::uint8_t>(event.kind));
+  const bool is_predicted = call_sites.prediction() == call_site;
+  out.push_back(static_cast<std::uint8_t>(static_cast<unsigned>(event.kind) | (is_predicted ? 0U : has_call_site)));
+  if (!is_predicted) write_varint(out, call_sites.prediction() = call_site);
+  call_sites.pass(call_site);
   if (rule.max_detail > 0) out.push_back(event.detail);
   const std::uint64_t value_of_acquire = event.kind == EventKind::acquire ? event.value : 0;
   if (rule.object) write_varint(out, value_of_acquire << value_of_acquire_bit | event.object);
@@ -164,6 +168,7 @@ struct ThreadState {
   RunEncoder encoder;
   PageEncoder<ChangedLines> lines;
   PageEncoder<std::uint32_t> sites;
+  CallSitePredictor call_sites;
   Totals totals;
   EventCounts events{};
 };
@@ -205,8 +210,9 @@ struct Writer::Impl {
   std::vector<std::uint8_t> piece = std::vector<std::uint8_t>(max_block_bytes);
   std::size_t piece_bytes = 0;
   std::uint64_t piece_runs = 0;
-  std::uint32_t sites_used = 0;  ///< the highest number plus one
-  bool lacks_sites = false;      ///< an interval touched pages without sites
+  std::uint32_t sites_used = 0;       ///< the highest number plus one
+  std::uint32_t call_sites_used = 0;  ///< the highest number
+  bool lacks_sites = false;           ///< an interval touched pages without sites
   std::vector<std::uint8_t> stored;
   bool closed = false;  ///< finished, or failed for good
 };
@@ -334,7 +340,8 @@ void Writer::Impl::append(std::uint32_t thread, const Interval& interval) {
   if (!has_room(0)) flush_block(thread);  // only without runs, which leave room for a head themselves
   const Event& event = interval.end;
   if (event.kind == EventKind::atomic) count_pages(event.object, event.value / page_bytes + 1);
-  write_event(state.block, event);
+  write_event(state.block, event, interval.call_site, state.call_sites);
+  call_sites_used = std::max(call_sites_used, interval.call_site);
   write_varint(state.block, interval.compute_ns);
   end_piece(state);
   ++state.block_intervals;
@@ -358,6 +365,7 @@ void Writer::Impl::flush_block(std::uint32_t thread) {
   state.encoder.reset();
   state.lines.reset();
   state.sites.reset();
+  state.call_sites = {};
 }
 
 void Writer::Impl::write_footer(const Header& header, const std::vector<Region>& regions) {
@@ -415,6 +423,10 @@ void Writer::finish(const Header& header, const std::vector<Region>& regions) {
   }
   if (impl_->sites_used > header.sites.size()) {
     reject(fmt::format("site {} touched pages, but the header has {}", impl_->sites_used - 1, header.sites.size()));
+  }
+  if (impl_->call_sites_used > header.call_sites.size()) {
+    reject(fmt::format("call site {} of an event, but the header has {}", impl_->call_sites_used,
+                       header.call_sites.size()));
   }
   if (impl_->lacks_sites && !header.sites.empty()) reject("pages were touched by instructions that were not said");
   if (const auto problem = problem_with(header)) reject(*problem);

@@ -115,7 +115,7 @@ bool operate_on_shared(std::uintptr_t code, std::uintptr_t address, const Atomic
   return true;
 }
 
-void fence_shared() {
+void fence_shared(std::uintptr_t /*code*/) {
   // A preloaded tool's, amid the run-time's own work: that is ordered as it is.
   if (!are_pages_protected() || !application.is_taken() || HeldSignals::are_held()) return;
   application.check();

@@ -249,7 +249,7 @@ void on_trap(int signal, siginfo_t* info, void* context) {
   const LockedInstruction& instruction = replaced->instruction;
   const std::uintptr_t next = address + instruction.length;
   if (instruction.is_fence) {
-    fence_shared();
+    fence_shared(address);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
   }
   // Fences, but for mfence, leave their mark in the flags.

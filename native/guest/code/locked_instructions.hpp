@@ -27,7 +27,7 @@ bool operate_on_shared(std::uintptr_t code, std::uintptr_t address, const Atomic
 bool take_trap(const siginfo_t& info, ucontext_t& machine);
 /// Notes that the program has loaded a library of its own (dlopen), whose variables are not shared.
 void note_library(const char* path, std::size_t bytes_of_variables);
-/// Does a fence: the thread then sees what other threads wrote before their own fences.
-void fence_shared();
+/// Does a fence: the thread then sees what other threads wrote before their own fences. `code`: the instruction.
+void fence_shared(std::uintptr_t code);
 
 }  // namespace sdsm::program

@@ -13,9 +13,6 @@
 #include "native/guest/runtime/program_image.hpp"
 #include "native/guest/runtime/raw_memory.hpp"
 
-/// This library's first byte, and what is behind it; the linker defines them.
-extern "C" [[gnu::visibility("hidden")]] const ElfW(Ehdr) __ehdr_start;
-extern "C" [[gnu::visibility("hidden")]] const char _end;
 /// Begin and end of the section sdsm_next_functions.
 extern "C" [[gnu::visibility("hidden")]] sdsm::program::AnyNextFunction __start_sdsm_next_functions[];
 extern "C" [[gnu::visibility("hidden")]] sdsm::program::AnyNextFunction __stop_sdsm_next_functions[];

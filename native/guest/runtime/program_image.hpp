@@ -8,6 +8,10 @@
 #include "native/guest/runtime/raw_memory.hpp"
 #include "native/guest/runtime/thread_safety.hpp"
 
+/// This library's first byte, and what is behind it; the linker defines them.
+extern "C" [[gnu::visibility("hidden")]] const ElfW(Ehdr) __ehdr_start;
+extern "C" [[gnu::visibility("hidden")]] const char _end;
+
 namespace sdsm::program {
 
 struct AddressRange {

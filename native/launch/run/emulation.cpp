@@ -130,7 +130,7 @@ Schedule make_schedule(const EmulationRequest& request, const Layout& layout, By
                                             request.trace->string(), file.header().threads, layout.processes(),
                                             layout.processes()));
   }
-  if (page != least_page && file.format() < trace::format_version) {
+  if (page != least_page && file.format() < trace::first_format_with_lines) {
     throw std::invalid_argument(
         fmt::format("pages of {} bytes (--page-size): {} is of format {}, which does not tell where they lie. Trace "
                     "the program again, or give --page-size {}",

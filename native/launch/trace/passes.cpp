@@ -130,6 +130,24 @@ void TrackedPass::on_sites(std::uint32_t number, std::span<const std::uint64_t> 
   for (const std::uint64_t address : addresses) thread(number).sites.push_back(sites_.at(address));
 }
 
+void TrackedPass::on_callers(std::uint32_t /*thread*/, std::span<const std::uint64_t> addresses) {
+  callers_ = sites_.call_site(addresses);
+}
+
+/// All members of a team have the fork's call site where their part in it begins and ends.
+std::uint32_t TrackedPass::call_site_of(const tracer::IntervalRecord& record) {
+  const auto region = static_cast<std::size_t>(record.event.object);
+  switch (record.event.kind) {
+    case EventKind::fork:
+      if (region != fork_sites_.size()) fail_inconsistent();
+      fork_sites_.push_back(std::exchange(callers_, 0));
+      return fork_sites_.back();
+    case EventKind::team_begin:
+    case EventKind::join: return region < fork_sites_.size() ? fork_sites_[region] : 0;
+    default: return record.call_site == 0 ? 0 : sites_.call_site({&record.call_site, 1});
+  }
+}
+
 void TrackedPass::on_unseen(const tracer::UnseenRecord& record) {
   unseen_.push_back({{record.call, strnlen(record.call, sizeof record.call)}, record.calls, record.bytes});
 }
@@ -142,6 +160,7 @@ void TrackedPass::on_interval(const tracer::IntervalRecord& record) {
   interval.compute_ns = structure_.least_compute_ns(record.thread, number);
   interval.end = record.event;
   if (is_decided_later(interval.end)) interval.end = structure_.event(record.thread, number);
+  interval.call_site = call_site_of(record);
   const auto places = places_of({record.compute_ns, interval.compute_ns, state.touch_times});
   for (std::size_t i = 0; i < places.size(); ++i) state.touches[i].position = places[i];
   std::swap(interval.touches, state.touches);
@@ -251,6 +270,7 @@ void TrackedPass::on_cut(const tracer::CutRecord& record) {
   std::optional<trace::Interval>& last = thread(record.thread).last;
   if (!last) fail_inconsistent();
   last->end = {.kind = EventKind::end};
+  last->call_site = 0;
 }
 
 void TrackedPass::finish(trace::Header& header) {
@@ -261,6 +281,7 @@ void TrackedPass::finish(trace::Header& header) {
     if (state.last) writer_.append(number, *state.last);
   }
   header.sites = sites_.sites();
+  header.call_sites = sites_.call_sites();
   header.unseen = std::move(unseen_);
   writer_.finish(header, regions_);
 }

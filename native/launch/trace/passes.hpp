@@ -108,6 +108,7 @@ class TrackedPass : public RepeatedPass {
   void on_touches(std::uint32_t thread, std::span<const tracer::TouchRecord> touches) override;
   void on_sites(std::uint32_t thread, std::span<const std::uint64_t> addresses) override;
   void on_object(const tracer::ObjectRecord& record, const std::string& file) override;
+  void on_callers(std::uint32_t thread, std::span<const std::uint64_t> addresses) override;
   void on_unseen(const tracer::UnseenRecord& record) override;
   void on_interval(const tracer::IntervalRecord& record) override;
   void on_changes(const tracer::ChangesHead& head, std::span<const tracer::ChangeRecord> changes) override;
@@ -118,7 +119,8 @@ class TrackedPass : public RepeatedPass {
   /// The number of a site that another pass has found.
   std::uint32_t site_number(const trace::Site& site) { return sites_.number_of(site); }
 
-  /// Hands the last intervals to the writer, and gives the file its name. Sites and unseen calls are put in here.
+  /// Hands the last intervals to the writer, and gives the file its name. Sites, call sites and unseen calls are put in
+  /// here.
   void finish(trace::Header& header);
 
  private:
@@ -139,9 +141,12 @@ class TrackedPass : public RepeatedPass {
   void decide_in_order(ThreadState& state);
   void decide_split(ThreadState& state);
   void append(std::uint32_t number, const trace::Interval& interval);
+  std::uint32_t call_site_of(const tracer::IntervalRecord& record);
 
   trace::Writer& writer_;
   SiteTable sites_;
+  std::uint32_t callers_ = 0;              ///< call site of the fork that comes next
+  std::vector<std::uint32_t> fork_sites_;  ///< by parallel region
   std::vector<trace::UnseenCall> unseen_;
   program_start::RegionNamer namer_;
   std::vector<ThreadState> states_;

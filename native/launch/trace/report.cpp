@@ -91,7 +91,7 @@ void write_mended(const std::filesystem::path& path, const std::filesystem::path
   commands::check_output(output, {path});
   const trace::File file(path);
   trace::check_touches(file);
-  if (file.format() < trace::format_version) {
+  if (file.format() < trace::first_format_with_lines) {
     throw BadInput(
         fmt::format("{} is of format {}, which does not tell the changed lines of pages. Trace the program again",
                     path.string(), file.format()));

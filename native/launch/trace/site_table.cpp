@@ -7,18 +7,36 @@ namespace sdsm::trace_command {
 void SiteTable::add_object(const tracer::ObjectRecord& record, const std::string& file) {
   objects_.push_back({record, file.empty() ? program_ : file});
   known_.clear();  // a file may lie where another one lay
+  known_calls_.clear();
 }
 
 std::uint32_t SiteTable::at(std::uint64_t address) {
   const auto known = known_.find(address);
   if (known != known_.end()) return known->second;
-  trace::Site site;
+  return known_[address] = number_of(site_at(address));
+}
+
+trace::Site SiteTable::site_at(std::uint64_t address) const {
   // The last that was loaded there.
   const auto object = std::find_if(objects_.rbegin(), objects_.rend(), [&](const LoadedObject& loaded) {
     return address >= loaded.place.begin && address < loaded.place.end;
   });
-  if (object != objects_.rend()) site = {object->file, address - object->place.load_offset};
-  return known_[address] = number_of(site);
+  if (object == objects_.rend()) return {};
+  return {object->file, address - object->place.load_offset};
+}
+
+std::uint32_t SiteTable::call_site(std::span<const std::uint64_t> addresses) {
+  std::uint32_t number = 0;
+  for (std::size_t i = addresses.size(); i > 0; --i) {
+    const std::uint64_t address = addresses[i - 1];
+    const auto [known, is_new] = known_calls_.try_emplace({address, number});
+    if (is_new) {
+      call_sites_.push_back({site_at(address), number});
+      known->second = static_cast<std::uint32_t>(call_sites_.size());
+    }
+    number = known->second;
+  }
+  return number;
 }
 
 std::uint32_t SiteTable::number_of(const trace::Site& site) {

@@ -66,6 +66,10 @@ class RecordParser {
         const auto head = head_of<tracer::TouchesHead>(record);
         return handler_.on_sites(head.thread, elements_after(record, sizeof head, head.count, sites_));
       }
+      case RecordKind::callers: {
+        const auto head = head_of<tracer::TouchesHead>(record);
+        return handler_.on_callers(head.thread, elements_after(record, sizeof head, head.count, sites_));
+      }
       case RecordKind::words: {
         const auto head = head_of<tracer::TouchesHead>(record);
         return handler_.on_words(head.thread, elements_after(record, sizeof head, head.count, words_));

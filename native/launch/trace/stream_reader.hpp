@@ -21,6 +21,8 @@ class StreamHandler {
   virtual void on_touches(std::uint32_t /*thread*/, std::span<const tracer::TouchRecord>) {}
   /// Addresses of the instructions of the touches before.
   virtual void on_sites(std::uint32_t /*thread*/, std::span<const std::uint64_t>) {}
+  /// Addresses of the calls that led to the thread's next event.
+  virtual void on_callers(std::uint32_t /*thread*/, std::span<const std::uint64_t>) {}
   virtual void on_object(const tracer::ObjectRecord&, const std::string& /*file*/) {}
   virtual void on_words(std::uint32_t /*thread*/, std::span<const tracer::WordsRecord>) {}
   virtual void on_unseen(const tracer::UnseenRecord&) {}

@@ -37,7 +37,8 @@ bool is_event() {
 
 /// The thread's pages are made known, and others may go first. A second one in a row that has changed nothing shows a
 /// loop that waits.
-void pass(VirtualThread& self, const Event& event) REQUIRES(turn) {
+void pass(VirtualThread& self, const Event& event, std::uintptr_t code) REQUIRES(turn) {
+  self.call_site = code;
   synchronise(self, event);
   ++self.clock_ns;
   // As at locks (locks.cpp).
@@ -122,11 +123,11 @@ namespace sdsm::program {
 
 using namespace tracer;
 
-void fence_shared() {
+void fence_shared(std::uintptr_t code) {
   if (!is_event()) return;
   turn.check();
   VirtualThread& self = running_thread();
-  pass(self, {EventKind::fence, 0, 0, 0});
+  pass(self, {EventKind::fence, 0, 0, 0}, code);
   begin_interval(self);
 }
 
@@ -156,7 +157,7 @@ bool operate_on_shared(std::uintptr_t code, std::uintptr_t address, const Atomic
     }
   }
   const std::uint32_t detail = compares_what_it_found(self, code, address, operation) ? compares_found : 0;
-  pass(self, {EventKind::atomic, 0, region - 1, address - region_info(region).begin});
+  pass(self, {EventKind::atomic, 0, region - 1, address - region_info(region).begin}, code);
   outcome = operate_untouched(self, address, operation);
   tell_outcome(self, outcome, detail);
   if (operation.compares() && !outcome.is_equal()) {

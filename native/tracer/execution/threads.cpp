@@ -10,10 +10,12 @@
 #include <cerrno>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "native/guest/kernel/processes.hpp"
 #include "native/guest/kernel/system_calls.hpp"
 #include "native/guest/memory/stacks.hpp"
+#include "native/guest/runtime/callers.hpp"
 #include "native/tracer/execution/pages.hpp"
 #include "native/tracer/execution/schedule_log.hpp"
 #include "native/tracer/execution/stacks.hpp"
@@ -21,6 +23,7 @@
 #include "native/tracer/execution/touch.hpp"
 #include "native/tracer/execution/words.hpp"
 #include "native/tracer/record/ending.hpp"
+#include "native/tracer/record/objects.hpp"
 #include "native/tracer/record/options.hpp"
 #include "native/tracer/record/recorder.hpp"
 
@@ -428,6 +431,7 @@ bool wait_for_flag(VirtualThread& self, unsigned rounds) {
   }
   VirtualThread& next = threads.all[entry.chosen];
   if (rounds == 0) {
+    self.call_site = self.flag_wait.place;
     synchronise(self, {EventKind::spin, 0, 0, 0});
   }
   constexpr unsigned most_doublings = 20;  // 1 ms
@@ -479,13 +483,37 @@ void end_interval(VirtualThread& self, const Event& event) {
   end_paused_interval(self, event);
 }
 
+namespace {
+
+/// Returns the instruction that called for the event, or 0, and sends which file has it. A fork's callers are sent,
+/// too. The thread that begins or ends its part in a team has no call of its own.
+std::uint64_t tell_call_site(VirtualThread& self, EventKind kind) REQUIRES(turn) {
+  const std::uintptr_t known = std::exchange(self.call_site, 0);
+  if (kind == EventKind::join || kind == EventKind::end) return 0;
+  if (kind == EventKind::fork) {
+    std::uintptr_t callers[most_callers];
+    const std::size_t count = look_up_callers(callers, most_callers);
+    for (std::size_t i = 0; i < count; ++i) --callers[i];  // a call is the last byte before where it returns to
+    tell_objects_of(callers, count);
+    const TouchesHead head{self.number, static_cast<std::uint32_t>(count)};
+    recorder::put(RecordKind::callers, &head, sizeof head, callers, count * sizeof callers[0]);
+    return 0;
+  }
+  const std::uintptr_t returns_to = known != 0 ? 0 : caller_of_runtime();
+  const std::uint64_t site = site_in_program(known != 0 || returns_to == 0 ? known : returns_to - 1);
+  if (site != 0) tell_objects_of(&site, 1);
+  return site;
+}
+
+}  // namespace
+
 void end_paused_interval(VirtualThread& self, const Event& event) {
   self.is_in_interval = self.spins = false;
   const std::uint64_t compute_ns = self.stopwatch.elapsed_ns();
   self.clock_ns += compute_ns;
   send_touches(self);
   send_words(self);
-  record_event(self, event, compute_ns);
+  record_event(self, event, compute_ns, is_tracked() ? tell_call_site(self, event.kind) : 0);
   if (event.kind != EventKind::clock) self.readings.row.length = 0;
   const bool may_spin = event.kind == EventKind::fence || event.kind == EventKind::atomic;
   if (!may_spin) self.unchanged_in_a_row = 0;
@@ -499,8 +527,8 @@ void begin_interval(VirtualThread& self) {
   resume_interval(self);
 }
 
-void record_event(VirtualThread& thread, const Event& event, std::uint64_t compute_ns) {
-  const IntervalRecord record{thread.number, event, compute_ns};
+void record_event(VirtualThread& thread, const Event& event, std::uint64_t compute_ns, std::uintptr_t call_site) {
+  const IntervalRecord record{thread.number, event, compute_ns, call_site};
   recorder::put(RecordKind::interval, &record, sizeof record);
   thread.last_event = event.kind;
   ++thread.intervals;

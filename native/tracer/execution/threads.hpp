@@ -145,6 +145,8 @@ struct VirtualThread {
   Steps steps GUARDED_BY(turn);
   BlindWait blind_wait GUARDED_BY(turn);
   EventKind last_event GUARDED_BY(turn){};
+  /// Instruction of the next event, where no call leads to it; else 0.
+  std::uintptr_t call_site GUARDED_BY(turn) = 0;
   bool is_in_interval GUARDED_BY(turn) = false;
   bool has_begun GUARDED_BY(turn) = false;            ///< its part in the current team
   bool spins GUARDED_BY(turn) = false;                ///< it has only polled a flag since its last event
@@ -244,7 +246,8 @@ void pause_interval(VirtualThread& self) REQUIRES(turn);
 void end_paused_interval(VirtualThread& self, const Event& event) REQUIRES(turn);
 void resume_interval(VirtualThread& self) REQUIRES(turn);
 
-/// Records an event that closes an empty interval, for a thread that does not run.
-void record_event(VirtualThread& thread, const Event& event, std::uint64_t compute_ns) REQUIRES(turn);
+/// Records an event that closes an empty interval, for a thread that does not run. `call_site`: the instruction.
+void record_event(VirtualThread& thread, const Event& event, std::uint64_t compute_ns, std::uintptr_t call_site = 0)
+    REQUIRES(turn);
 
 }  // namespace sdsm::tracer

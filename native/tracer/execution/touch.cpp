@@ -155,13 +155,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   page_info.faults_again = 0;
   const std::uint64_t at_ns = thread.stopwatch.enter_touch(entered);
   auto instruction = static_cast<std::uintptr_t>(machine->uc_mcontext.gregs[REG_RIP]);
-  // What a library's function touches, memcpy's, the program has called it for.
-  std::uintptr_t returns_to = 0;
-  const bool is_called = options.has_sites && !program_image.is_own_code(instruction);
-  if (is_called) {
-    const AdmittedFaults admitted;
-    if (look_up_callers(&returns_to, 1) == 1) instruction = returns_to - 1;
-  }
+  if (options.has_sites) instruction = site_in_program(instruction);
   touch(thread, *range, page, {.at_ns = at_ns, .instruction = instruction, .is_write = is_write});
   thread.stopwatch.leave_touch(entered, at_ns);
   errno = saved_errno;
@@ -272,6 +266,13 @@ std::size_t look_up_callers(std::uintptr_t* found, std::size_t most) {
   for (const std::uintptr_t page : tracking.opened_to_look_up) protect(page, page + page_bytes, PROT_NONE);
   tracking.opened_to_look_up.clear();
   return count;
+}
+
+std::uintptr_t site_in_program(std::uintptr_t instruction) {
+  if (program_image.is_own_code(instruction)) return instruction;
+  std::uintptr_t returns_to = 0;
+  const AdmittedFaults admitted;
+  return look_up_callers(&returns_to, 1) == 1 ? returns_to - 1 : instruction;
 }
 
 void close_pages(VirtualThread& thread, Closing closing) {

@@ -18,6 +18,9 @@ void stop_tracking() REQUIRES(turn);
 /// SIGSEGV has to admit another.
 std::size_t look_up_callers(std::uintptr_t* found, std::size_t most) REQUIRES(turn);
 
+/// The program's instruction that did something: `instruction`, or the one that called the library that it is in.
+std::uintptr_t site_in_program(std::uintptr_t instruction) REQUIRES(turn);
+
 /// Sends what the running thread has changed in its pages, and protects them: when the thread synchronises, or before
 /// another thread runs.
 void close_pages(VirtualThread& thread, Closing closing) REQUIRES(turn);

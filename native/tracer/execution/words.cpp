@@ -83,14 +83,6 @@ void watch(std::uintptr_t begin, std::uintptr_t end) REQUIRES(turn) {
   if (watching.is_on && begin < end) protect(begin, end, PROT_NONE);
 }
 
-/// The program's instruction that accesses, or the one that called the library that does.
-std::uintptr_t site_of(std::uintptr_t instruction) REQUIRES(turn) {
-  std::uintptr_t returns_to = 0;
-  if (program_image.is_own_code(instruction)) return instruction;
-  const AdmittedFaults admitted;
-  return look_up_callers(&returns_to, 1) == 1 ? returns_to - 1 : instruction;
-}
-
 WordsRecord& record_of(const WordsRecord& wanted) REQUIRES(turn) {
   if (watching.count * 2 > most_words) send_words(running_thread());
   std::uint64_t key = wanted.site * 0x9e3779b97f4a7c15U ^ (std::uint64_t{wanted.region} << 32 | wanted.page);
@@ -292,7 +284,7 @@ bool take_watched_fault(const siginfo_t& info, ucontext_t& machine) {
   if (watching.is_stepping && watching.step != instruction) end_step();
   const Instruction found = decode(code, longest_instruction);
   const MemoryAccesses operands = accesses_of(found);
-  const std::uintptr_t site = site_of(instruction);
+  const std::uintptr_t site = site_in_program(instruction);
   constexpr greg_t write_bit = 2;  // of the page fault's error code
   if (move_at_once(found, operands, registers, site)) {
     errno = saved_errno;
@@ -325,7 +317,7 @@ void open_watched(std::uintptr_t begin, std::uint64_t bytes, bool is_write) {
   const Range* const range = find_range(begin);
   if (range == nullptr) return;
   const std::uint64_t room = range->end - begin;
-  access(begin, std::min(bytes, room), is_write ? WordsRecord::writes : WordsRecord::reads, site_of(0),
+  access(begin, std::min(bytes, room), is_write ? WordsRecord::writes : WordsRecord::reads, site_in_program(0),
          watching.in_use);
 }
 

@@ -32,19 +32,22 @@ enum class Mode : char {
   track = 't',   ///< repeats the schedule with page tracking
 };
 
-inline constexpr std::uint32_t stream_version = 11;
+inline constexpr std::uint32_t stream_version = 12;
+/// Calls that led to a fork, at most.
+inline constexpr std::size_t most_callers = 16;
 inline constexpr std::uint32_t most_threads = 4096;
 
 enum class RecordKind : std::uint32_t {
-  hello,         ///< Hello: the run-time is there, main is about to run
-  region,        ///< RegionRecord
-  region_size,   ///< RegionSizeRecord: a region that has grown, or that is filled
-  touches,       ///< TouchesHead, then TouchRecords: more of the interval that the thread is in
-  sites,         ///< TouchesHead, then for each of the touches just sent its instruction's address (8 bytes)
-  words,         ///< TouchesHead, then WordsRecords: of the interval that the thread is in
-  object,        ///< ObjectRecord, then its file's name: before the first address in it
-  unseen,        ///< UnseenRecord
-  interval,      ///< IntervalRecord: ends the thread's interval
+  hello,        ///< Hello: the run-time is there, main is about to run
+  region,       ///< RegionRecord
+  region_size,  ///< RegionSizeRecord: a region that has grown, or that is filled
+  touches,      ///< TouchesHead, then TouchRecords: more of the interval that the thread is in
+  sites,        ///< TouchesHead, then for each of the touches just sent its instruction's address (8 bytes)
+  callers,   ///< TouchesHead, then as many addresses of calls that lead to the thread's next event, the innermost first
+  words,     ///< TouchesHead, then WordsRecords: of the interval that the thread is in
+  object,    ///< ObjectRecord, then its file's name: before the first address in it
+  unseen,    ///< UnseenRecord
+  interval,  ///< IntervalRecord: ends the thread's interval
   atomic_words,  ///< AtomicWordsRecord: of the interval that the thread ended last; tracked pass only
   changes,       ///< ChangesHead, then ChangeRecords
   change_maps,   ///< ChangesHead, then ChangeMapRecords
@@ -136,6 +139,7 @@ struct IntervalRecord {
   /// Compute time. In the tracked pass it includes the kernel's time to deliver each touch's signal: see places_of in
   /// native/launch/trace/touch_places.hpp.
   std::uint64_t compute_ns = 0;
+  std::uint64_t call_site = 0;  ///< address of the event's instruction; 0: unknown, or sent as callers
 };
 
 /// The thread, whose last interval ended with a wait in a loop of its own, polls again: thread `by` has run since

@@ -386,12 +386,12 @@ TEST_CASE("an error names the file, the byte and the problem") {
   starts(error_of(scratch, FileBytes(whole.begin(), whole.end() - 1)),
          ": byte " + std::to_string(whole.size() - 9) + ": cut short or overwritten");
   FileBytes bytes = whole;
-  bytes[8] = 3;
-  starts(error_of(scratch, bytes), ": byte 8: trace format 3, but this program reads formats 1 to 2");
+  bytes[8] = 4;
+  starts(error_of(scratch, bytes), ": byte 8: trace format 4, but this program reads formats 1 to 3");
   bytes[8] = 0;
-  starts(error_of(scratch, bytes), ": byte 8: trace format 0, but this program reads formats 1 to 2");
+  starts(error_of(scratch, bytes), ": byte 8: trace format 0, but this program reads formats 1 to 3");
   bytes[8] = 1;
-  CHECK_THAT(error_of(scratch, bytes), ContainsSubstring("in the footer: \"format\" is 2 instead of 1"));
+  CHECK_THAT(error_of(scratch, bytes), ContainsSubstring("in the footer: \"format\" is 3 instead of 1"));
   bytes = whole;
   bytes[30] ^= 0x10;
   starts(error_of(scratch, bytes), ": byte 16: block 0 (thread 0): damaged");

@@ -39,7 +39,10 @@ TEST_CASE("a dump has a line for header, regions and each interval") {
       {"region": 0, "first": 2, "pages": 1, "access": "read", "position": 0, "change": {"words": 0, "runs": 0}},
       {"region": 1, "first": 0, "pages": 2048, "access": "write", "position": 1, "change": {"words": 2, "runs": 1}}],
       "lines": [{"lines": "0000000000000001", "first_word": true, "last_word": false, "pages": 2048}], "sites": [],
-      "end": {"kind": "fork", "detail": 0, "object": 0, "value": 2, "team": 0}})"));
+      "end": {"kind": "fork", "detail": 0, "object": 0, "value": 2, "team": 0}, "call_site": 0})"));
+  CHECK(lines[0]["call_sites"] == json::parse(R"([{"file": "./laplace", "address": 64, "caller": 0},
+                                                  {"file": "./laplace", "address": 96, "caller": 1}])"));
+  CHECK(lines[5]["call_site"] == 2);
   CHECK(lines[6]["end"] ==
         json::parse(R"({"kind": "loop_begin", "detail": "dynamic", "object": 3, "value": 100, "team": 0})"));
   CHECK(lines[9]["thread"] == 1);

@@ -84,6 +84,7 @@ class Blocks {
 
 Trace as_format_1(Trace trace) {
   trace.header.sites.clear();
+  trace.header.call_sites.clear();
   trace.header.unseen.clear();
   trace.header.speed_flops = 0;
   for (Region& region : trace.regions) region.lead_pages = 0, region.is_filled = false, region.calls.clear();
@@ -91,6 +92,7 @@ Trace as_format_1(Trace trace) {
     for (Interval& interval : intervals) {
       interval.lines.clear();
       interval.sites.clear();
+      interval.call_site = 0;
       interval.end.team = 0;
       if (interval.end.kind == EventKind::clock) interval.end.detail = 0;
     }

@@ -171,6 +171,7 @@ Trace small_trace() {
   Trace trace;
   trace.header = header_for(2);
   trace.header.unseen = {{.call = "mmap", .calls = 3, .bytes = 12'288}};
+  trace.header.call_sites = {{{"./laplace", 64}, 0}, {{"./laplace", 96}, 1}};
   trace.regions = {
       {{RegionKind::globals, Placement::initial, 0, 3}, globals, 5, false, "globals"},
       {{RegionKind::heap_block, Placement::block, 0, 2048}, grid, 0, false, "heap #1"},
@@ -188,7 +189,8 @@ Trace small_trace() {
                     {.region = grid, .pages = 2, .first = 2, .access = write, .position = 255, .change = {512, 512}}},
         .end = {.kind = EventKind::barrier, .value = 2},
         .lines = {{{.lines = ~std::uint64_t{0}, .first_word = true}, 1},
-                  {{.lines = ~std::uint64_t{0}, .last_word = true}, 1}}},
+                  {{.lines = ~std::uint64_t{0}, .last_word = true}, 1}},
+        .call_site = 2},
        {.compute_ns = 7, .touches = {}, .end = {.kind = EventKind::loop_begin, .detail = 1, .object = 3, .value = 100}},
        {.compute_ns = 7, .touches = {}, .end = {.kind = EventKind::join, .object = 0, .value = 2}},
        {.compute_ns = 0, .touches = {}, .end = {.kind = EventKind::end}}},
@@ -215,6 +217,10 @@ Trace random_trace(std::mt19937_64& random, unsigned most_threads, unsigned max_
     for (unsigned i = pick<unsigned>(random, 1, 400); i > 0; --i)
       trace.header.sites.push_back({i % 3 ? "a" : "b", random()});
     trace.header.unseen = {{"mmap", random(), random()}, {"clock_gettime", random() % 10, 0}};
+    for (unsigned i = pick<unsigned>(random, 0, 400); i > 0; --i) {
+      const auto callers = static_cast<std::uint32_t>(trace.header.call_sites.size());
+      trace.header.call_sites.push_back({{i % 5 ? "a" : "c", random()}, pick<std::uint32_t>(random, 0, callers)});
+    }
   }
   const unsigned regions = pick<unsigned>(random, 1, 6);
   for (std::uint32_t i = 0; i < regions; ++i) {
@@ -235,6 +241,10 @@ Trace random_trace(std::mt19937_64& random, unsigned most_threads, unsigned max_
       intervals.push_back({.compute_ns = any_size(random, max_compute_ns / (count + 1)),
                            .touches = random_touches(random, trace.regions, chance(random, 3) ? max_runs : 8),
                            .end = random_event(random, threads, trace.regions)});
+      const bool goes_round = chance(random, 2);  // as in a loop
+      const std::size_t call_sites = trace.header.call_sites.size();
+      intervals.back().call_site = static_cast<std::uint32_t>(goes_round ? std::min<std::size_t>(i % 4, call_sites)
+                                                                         : pick<std::size_t>(random, 0, call_sites));
       add_random_pages(random, intervals.back(), static_cast<std::uint32_t>(trace.header.sites.size()));
     }
   }
