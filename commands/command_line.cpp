@@ -136,6 +136,7 @@ Option CommandLine::add_flag_callback(const std::string& names, const std::funct
 SDSM_OPTION_OF(std::string)
 SDSM_OPTION_OF(std::filesystem::path)
 SDSM_OPTION_OF(std::int32_t)
+SDSM_OPTION_OF(std::vector<std::uint32_t>)
 SDSM_OPTION_OF(std::uint32_t)
 SDSM_OPTION_OF(std::uint64_t)
 SDSM_OPTION_OF(double)

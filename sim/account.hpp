@@ -2,37 +2,21 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <type_traits>
 
-#include "models/account.hpp"
-#include "models/counts.hpp"
 #include "models/ids.hpp"
-#include "models/units.hpp"
+#include "sim/constructs.hpp"
+#include "sim/tally.hpp"
 
 namespace sdsm::timelines {
 class Timeline;
 }
 
 namespace sdsm::sim {
-
-struct Tally : ThreadCounts {
-  std::array<Time, spent_terms> time{};  ///< by Spent
-  /// Stolen time by the item on which the thread was working; a real run's account cannot tell it from that item.
-  std::array<Time, spent_terms> stolen_from{};
-  Time added_computing{};  ///< part of the computing time that costs (fault_cold, first_write, memory_bus) and noise
-                           ///< add
-  std::uint64_t largest_diff = 0;  ///< payload, bytes
-
-  Time total() const {
-    Time sum{};
-    for (const Time item : time) sum += item;
-    return sum;
-  }
-};
 
 /// The measured region is [begin, end) of simulated time. Time::max() stands for an unknown bound.
 struct Window {
@@ -55,11 +39,20 @@ class Account {
   /// Ends all charging and counting.
   void close() { is_closed_ = true; }
 
+  using Part = ConstructAccount::Part;
+  /// The construct that what happens now belongs to, if the account is kept by constructs.
+  Part here() const { return constructs ? constructs->here() : Part{}; }
+
   void charge(Spent item, Time from, Time to) {
+    charge(item, from, to, constructs && item == Spent::idle ? constructs->idle() : here());
+  }
+  void charge(Spent item, Time from, Time to, Part part) {
     if (is_closed_) return;
     if (timeline_ != nullptr) show(item, from, to);
     whole.time[static_cast<std::size_t>(item)] += to - from;
-    region.time[static_cast<std::size_t>(item)] += window_.clip(from, to);
+    const Time within = window_.clip(from, to);
+    region.time[static_cast<std::size_t>(item)] += within;
+    if (constructs) constructs->tally_of(part).time[static_cast<std::size_t>(item)] += within;
   }
 
   /// Records that stolen time, which charge() gets separately, interrupted `item`.
@@ -84,9 +77,15 @@ class Account {
   /// Applies `change` to the whole-run tally, and to the region's if the region contains `when`.
   template <typename Change>
   void count(Time when, Change change) {
+    count(when, here(), change);
+  }
+  template <typename Change>
+  void count(Time when, Part part, Change change) {
     if (is_closed_) return;
     change(whole);
-    if (is_informed_ ? is_in_region_ : window_.contains(when)) change(region);
+    if (!(is_informed_ ? is_in_region_ : window_.contains(when))) return;
+    change(region);
+    if (constructs) change(constructs->tally_of(part));
   }
   /// The thread learns now whether the region has begun or ended. Its counts belong to the region, or not, according to
   /// what it last learnt, until follow_region().
@@ -137,6 +136,7 @@ class Account {
 
   Tally whole;
   Tally region;
+  std::unique_ptr<ConstructAccount> constructs;  ///< of the region; null if not asked for
 
  private:
   void show(Spent item, Time from, Time to);

@@ -62,6 +62,7 @@ Cluster::Cluster(Clock& clock_, Network& network_, const Topology& topology, Lay
     const NodeId node = layout.node_of(ProcessId{process});
     threads.push_back(std::make_unique<Thread>(clock, noise, window, ProcessId{process}, node,
                                                processors[index_of(node)], costs.costs().fault_trap, options.timeline));
+    if (options.constructs) threads.back()->account.constructs = std::make_unique<ConstructAccount>();
     flushes.push_back(std::make_unique<Flush>(*this, *threads.back()));
   }
   rights.emplace(*this);

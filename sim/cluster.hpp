@@ -57,6 +57,7 @@ struct RunOptions {
   HeapPlacement placement = HeapPlacement::as_asked;
   bool whole_run = false;                   ///< measure everything, not only the region between the clock calls
   bool page_figures = false;                ///< keep each page's costs for each thread
+  bool constructs = false;                  ///< keep accounts by construct
   bool readings = false;                    ///< keep each value that the program's clock returns
   std::optional<Atomics> atomics{};         ///< empty: as the platform says
   timelines::Timeline* timeline = nullptr;  ///< shows the run

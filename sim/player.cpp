@@ -22,6 +22,7 @@ Player::Player(Cluster& cluster, ProcessId process, std::unique_ptr<IntervalSour
       clock_calls_(clock_calls),
       reductions_(std::move(reductions)),
       atomics_(cluster.options.atomics.value_or(cluster.costs.costs().atomics)),
+      constructs_(thread_.account.constructs.get()),
       has_faults_(takes_faults(cluster.layout) && cluster.tables.has_pages()),
       stretch_(cluster.costs.stretch(cluster.layout.threads_per_node, cluster.options.memory_bound)) {
   if (cluster_.options.whole_run || clock_calls_ < 2) {
@@ -35,7 +36,9 @@ void Player::run() {
     memory_->begin(*interval, intervals_);
     work(*interval);
     last_event_ = interval->end;
+    come_to(*interval);
     close(interval->end);
+    if (constructs_ != nullptr) constructs_->pass(interval->end, interval->call_site);
     ++intervals_;
   }
   thread_.catch_up_and_wait();
@@ -50,6 +53,15 @@ std::string Player::position() const {
   return fmt::format("thread {}: {} after {} intervals, last event '{}' (object {}, value {}){}{}",
                      index_of(thread_.id()), finished_ ? "finished" : "waiting", intervals_, name_of(last_event_.kind),
                      last_event_.object, last_event_.value, waits_for.empty() ? "" : "; ", waits_for);
+}
+
+void Player::come_to(const trace::Interval& interval) {
+  if (constructs_ == nullptr) return;
+  constructs_->come_to(interval.end, interval.call_site);
+  using enum EventKind;
+  constexpr std::array uncounted{join, release, copyprivate, chunk, loop_end, task, clock, give};
+  const bool counts = std::find(uncounted.begin(), uncounted.end(), interval.end.kind) == uncounted.end();
+  if (counts && cluster_.window.contains(thread_.local_now())) constructs_->count_times(1);
 }
 
 Time Player::scaled(std::uint64_t compute_ns) const {

@@ -30,6 +30,8 @@ class Player {
 
  private:
   void work(const trace::Interval& interval);
+  /// Tells the account by construct where the thread is.
+  void come_to(const trace::Interval& interval);
   void touch(const trace::TouchRun& run);
   void acquire(LockId lock, const Event& event);
   void release(LockId lock, const Event& event);
@@ -63,6 +65,7 @@ class Player {
   std::vector<trace::ReductionPart> reductions_;
   std::size_t next_reduction_ = 0;
   Atomics atomics_;
+  ConstructAccount* constructs_;  ///< the thread's; null if not asked for
   bool has_faults_;
   double stretch_;  ///< factor on computing time beside the node's other threads
   std::uint64_t clock_calls_seen_ = 0;

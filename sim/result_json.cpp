@@ -69,6 +69,55 @@ Json thread_list(const Result& result, const RunDescription& description, Tally 
   return threads;
 }
 
+/// What a construct took of the thread; what it has nothing of is left out.
+Json share_of(const Tables& tables, ProcessId thread, const ConstructTally& share) {
+  const Tally& tally = share.tally;
+  Json time = Json::object(), faults = Json::object(), fault_times = Json::object();
+  const auto add = [&](Json& to, std::string_view name, Spent item) {
+    if (spent(tally, item) != Time{}) to[std::string(name)] = to_seconds(spent(tally, item));
+  };
+  add(time, "compute", Spent::compute);
+  for (std::size_t kind = 0; kind < tables.faults.size(); ++kind) {
+    add(fault_times, tables.faults[kind].name, spent_on(kind));
+    if (tally.faults[kind] > 0) faults[tables.faults[kind].name] = tally.faults[kind];
+  }
+  if (!fault_times.empty()) time["fault"] = std::move(fault_times);
+  add(time, "diff", Spent::diff);
+  add(time, "protect", Spent::protect);
+  add(time, "barrier", Spent::barrier);
+  add(time, "lock", Spent::lock);
+  add(time, "stolen", Spent::stolen);
+  add(time, "idle", Spent::idle);
+  return {{"id", index_of(thread)},      {"times", share.times}, {"time_s", std::move(time)},
+          {"faults", std::move(faults)}, {"diffs", tally.diffs}, {"diff_bytes", tally.diff_bytes},
+          {"messages", tally.messages},  {"bytes", tally.bytes}};
+}
+
+/// In the order in which threads, from the first one on, came to them.
+Json constructs_of(const Result& result, const RunDescription& description) {
+  const Tables& tables = tables_of(description.options.protocol);
+  std::vector<Construct> order;
+  std::vector<Json> shares;  // by construct
+  for (std::size_t thread = 0; thread < result.threads.size(); ++thread) {
+    for (const ConstructTally& one : result.constructs[thread]) {
+      if (one.times == 0 && one.tally.total() == Time{}) continue;
+      const auto found = std::find(order.begin(), order.end(), one.construct);
+      const auto place = static_cast<std::size_t>(found - order.begin());
+      if (found == order.end()) {
+        order.push_back(one.construct);
+        shares.push_back(Json::array());
+      }
+      shares[place].push_back(share_of(tables, result.threads[thread].id, one));
+    }
+  }
+  Json list = Json::array();
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    list.push_back(
+        {{"kind", name_of(order[i].kind)}, {"call_site", order[i].call_site}, {"threads", std::move(shares[i])}});
+  }
+  return list;
+}
+
 Json uncertainty_of(const RunDescription& description, const Platform& platform, const Uncertainty& uncertainty) {
   Json errors, runs, draws = Json::array();
   for (const UncertainCost& cost : platform.uncertain) {
@@ -142,6 +191,7 @@ Json result_document(const RunDescription& description, const Platform& platform
                     thread_list(result, description, &ThreadResult::whole));
   document["baselines"] = {{"counts_s", to_seconds(result.baselines.counts)},
                            {"critical_path_s", to_seconds(result.baselines.critical_path)}};
+  if (description.options.constructs) document["constructs"] = constructs_of(result, description);
   document["extrapolated"] = result.extrapolated;
   document["options"] = {{"compute_factor", description.options.compute_factor},
                          {"compute_from", description.scale.origin()},

@@ -867,9 +867,12 @@ void add_jiajia(CommandLine& app, Request& request) {
 }
 
 void add_outputs(CommandLine& app, Request& request) {
-  add_output(app, "--json", request.json, "write the result as JSON to this file, or - for stdout");
+  const Option json = add_output(app, "--json", request.json, "write the result as JSON to this file, or - for stdout");
   add_output(app, "--pages", request.pages,
              "write what each page cost each thread to this file (or - for stdout), as a CSV table");
+  app.add_flag("--constructs", request.options.constructs,
+               "with --json: the account of each loop, barrier, lock, parallel region, ..., by thread")
+      .needs(json);
   const Option output =
       add_output(app, "--output", request.output,
                  "write what the program prints on the cluster to this file (or - for stdout): it is traced again, in "

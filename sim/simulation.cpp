@@ -251,6 +251,18 @@ void play(simgrid::s4u::Engine& engine, const Topology& topology, Cluster& clust
       fmt::join(stuck, "\n  ")));
 }
 
+/// Returns the thread's account by construct. Throws RunError unless it is the whole account.
+std::vector<ConstructTally> constructs_of(Thread& thread, Time makespan) {
+  std::vector<ConstructTally> constructs = thread.account.constructs->finish();
+  Tally sum;
+  for (const ConstructTally& one : constructs) sum += one.tally;
+  if (sum.time != thread.account.region.time || sum.faults != thread.account.region.faults) {
+    throw RunError(fmt::format("broken invariant: thread {} accounts for {} of {} by construct", index_of(thread.id()),
+                               format_time(sum.total()), format_time(makespan)));
+  }
+  return constructs;
+}
+
 /// Returns the threads' accounts after the run.
 Result result_of(Cluster& cluster) {
   Result result;
@@ -270,6 +282,7 @@ Result result_of(Cluster& cluster) {
                                  format_time(result.makespan)));
     }
     result.threads.push_back({thread->id(), thread->node(), account.region, account.whole});
+    if (account.constructs) result.constructs.push_back(constructs_of(*thread, result.makespan));
   }
   if (cluster.tables.has_pages() && cluster.page_size != cluster.costs.costs().page) {
     result.extrapolated.emplace_back("page-size");

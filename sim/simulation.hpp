@@ -48,6 +48,8 @@ struct Result {
   Time makespan{};        ///< of the measured region
   Time whole_makespan{};  ///< from start to the last thread's end
   std::vector<ThreadResult> threads;
+  /// By thread, if the options ask for it: they sum to its `region`.
+  std::vector<std::vector<ConstructTally>> constructs;
   /// Extrapolated costs: "barrier", "lock" (the platform has other layouts), "memory-bus" (other numbers of threads).
   std::vector<std::string> extrapolated;
   bool has_unknown_turns = false;  ///< ordered regions of an older trace ran in order of arrival

@@ -30,8 +30,8 @@ void Thread::wait_for(const std::function<void(std::function<void()>)>& action) 
 }
 
 void Thread::steal(Time duration) {
-  const Spent item = item_of(charge_now());
-  thefts_.push_back({item, 0, duration});
+  const Charge now = charge_now();
+  thefts_.push_back({item_of(now), 0, duration, Time{}, now.part});
   stolen_ += duration;
   taken_ += duration;
 }
@@ -44,21 +44,21 @@ void Thread::cut() {
     Time undone = ahead_;
     for (const Charge& charge : charges_) {
       const Time end = until(charge.duration);
-      account.charge(charge.item, at, end);
+      account.charge(charge.item, at, end, charge.part);
       if (charge.item == Spent::compute)
         account.note_added_computing(at, end, charge.duration - charge.own, charge.duration);
       if (charge.faults > 0 && charge.duration > Time{}) {
         const std::size_t kind = static_cast<std::size_t>(charge.item) - static_cast<std::size_t>(Spent::fault);
         const double part = to_seconds(end - at) / to_seconds(charge.duration);
         const auto done = static_cast<std::uint64_t>(part * static_cast<double>(charge.faults));
-        account.count(at, [&](Tally& tally) { tally.faults[kind] += done; });
+        account.count(at, charge.part, [&](Tally& tally) { tally.faults[kind] += done; });
       }
       if (charge.item != Spent::stolen) undone -= end - at;
       at = end;
     }
     for (const Charge& theft : thefts_) {
       const Time end = until(theft.duration);
-      account.charge(Spent::stolen, at, end);
+      account.charge(Spent::stolen, at, end, theft.part);
       account.note_stolen(theft.item, at, end);
       at = end;
     }
@@ -75,7 +75,7 @@ Thread::Charge Thread::charge_now() {
          at_.work >= at_.before + charges_[at_.charge].duration) {
     at_.before += charges_[at_.charge++].duration;
   }
-  return charges_.empty() ? Charge{Spent::compute, 0, Time{}} : charges_[at_.charge];
+  return charges_.empty() ? Charge{Spent::compute, 0, Time{}, Time{}, account.here()} : charges_[at_.charge];
 }
 
 Spent Thread::item_of(const Charge& charge) const {
@@ -89,7 +89,7 @@ Spent Thread::item_of(const Charge& charge) const {
 void Thread::arrive() {
   if (stolen_ > Time{}) {
     const Time stolen = std::exchange(stolen_, Time{});
-    charges_.push_back({Spent::stolen, 0, stolen});
+    charges_.push_back({Spent::stolen, 0, stolen, Time{}, account.here()});
     clock_.at(clock_.now() + stolen, [this] { arrive(); });
     return;
   }
@@ -97,12 +97,12 @@ void Thread::arrive() {
   --processors_.computing;
   Time at = since_;
   for (const Charge& charge : charges_) {
-    account.charge(charge.item, at, at + charge.duration);
+    account.charge(charge.item, at, at + charge.duration, charge.part);
     if (charge.item == Spent::compute)
       account.note_added_computing(at, at + charge.duration, charge.duration - charge.own, charge.duration);
     if (charge.faults > 0) {
       const std::size_t kind = static_cast<std::size_t>(charge.item) - static_cast<std::size_t>(Spent::fault);
-      account.count(at, [&](Tally& tally) { tally.faults[kind] += charge.faults; });
+      account.count(at, charge.part, [&](Tally& tally) { tally.faults[kind] += charge.faults; });
     }
     at += charge.duration;
   }
@@ -111,6 +111,7 @@ void Thread::arrive() {
     account.note_stolen(theft.item, at, at + theft.duration);
     at += theft.duration;
   }
+  if (account.constructs) account.constructs->settle();
   charges_.clear();
   thefts_.clear();
   taken_ = Time{};

@@ -57,7 +57,9 @@ class Thread {
     // Noise is drawn now, so that the thread's own time is known before simulated time reaches it.
     const Time duration = noise_.stretched(id_, local_now(), work);
     if (duration > last_date - local_now()) throw_beyond_last_date();
-    if (charges_.empty() || charges_.back().item != item) charges_.push_back({item, 0, Time{}, Time{}});
+    const Account::Part part = account.here();
+    if (charges_.empty() || charges_.back().item != item || charges_.back().part != part)
+      charges_.push_back({item, 0, Time{}, Time{}, part});
     charges_.back().faults += count;
     charges_.back().duration += duration;
     charges_.back().own += own;
@@ -109,6 +111,7 @@ class Thread {
     std::uint64_t faults;  ///< number of faults, if `item` is one
     Time duration;
     Time own{};  ///< the program's own part of `duration`
+    Account::Part part{};
   };
   void arrive();
   /// Returns the thread's present work in `charges_`, which only grow until they are charged. Sets at_.

@@ -121,7 +121,7 @@ Uncertainty simulate_draws(const Platform& platform, Layout layout, NetworkKind 
     Platform drawn = platform;
     drawn.costs = sampler.draw();
     RunOptions own = options;
-    own.page_figures = false;
+    own.page_figures = own.constructs = false;
     own.timeline = nullptr;
     own.seed = options.seed + found.draws.size() + 1;
     Draw draw{{}, own.seed, {}};

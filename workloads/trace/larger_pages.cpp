@@ -32,6 +32,7 @@ const Interval& LargerPages::of(const Interval& from) {
 
   interval_.compute_ns = from.compute_ns;
   interval_.end = from.end;
+  interval_.call_site = from.call_site;
   if (from.end.kind == EventKind::atomic) interval_.end.value += std::uint64_t{leads_[from.end.object]} * page_bytes;
   interval_.touches.clear();
   for (const Touch& touch : touches_) {

@@ -22,6 +22,10 @@ namespace {
 /// An event that costs nothing and leaves pages alone.
 constexpr Event nothing{.kind = EventKind::task};
 
+bool holds(const CallSites& at, std::uint32_t call_site) {
+  return at.empty() || at.contains(call_site);
+}
+
 /// Tracks whether a thread is in a parallel region.
 class Parallel {
  public:
@@ -221,6 +225,7 @@ class Member {
     while (here_ != nullptr) {
       note(*here_);
       const Event end = here_->end;
+      ended_at_ = here_->call_site;
       pass();
       if (is_of_whole_team(end)) return true;
       if (end.kind == EventKind::join) return false;
@@ -228,6 +233,8 @@ class Member {
     return false;
   }
   const Accesses::OfThread& accesses() const { return accesses_; }
+  /// Call site of the event that ended the phase.
+  std::uint32_t ended_at() const { return ended_at_; }
 
  private:
   static constexpr std::uint64_t most_pages = std::uint64_t{1} << 24;  // 64 GiB of memory
@@ -251,10 +258,11 @@ class Member {
   ThreadCursor cursor_;
   const Interval* here_ = nullptr;
   Accesses::OfThread accesses_;
+  std::uint32_t ended_at_ = 0;
 };
 
-/// Finds the needless barriers of one region, which the members have begun.
-void find_needless(std::uint64_t region, std::vector<std::pair<std::uint32_t, Member*>>& team,
+/// Finds the needless barriers of one region, which the members have begun, among those at these call sites.
+void find_needless(std::uint64_t region, std::vector<std::pair<std::uint32_t, Member*>>& team, const CallSites& at,
                    std::set<Barrier>& found) {
   Accesses before;
   const auto read_phase = [&] {
@@ -269,9 +277,11 @@ void find_needless(std::uint64_t region, std::vector<std::pair<std::uint32_t, Me
   bool is_barrier = read_phase();
   add();
   for (std::uint64_t number = 0; is_barrier; ++number) {
+    const bool is_kept = !holds(at, team.front().second->ended_at());
     is_barrier = read_phase();
-    const bool is_needed = std::any_of(team.begin(), team.end(),
-                                       [&](const auto& one) { return before.meet(one.first, one.second->accesses()); });
+    const bool is_needed = is_kept || std::any_of(team.begin(), team.end(), [&](const auto& one) {
+                             return before.meet(one.first, one.second->accesses());
+                           });
     if (is_needed) {
       before.clear();
     } else {
@@ -281,7 +291,7 @@ void find_needless(std::uint64_t region, std::vector<std::pair<std::uint32_t, Me
   }
 }
 
-std::set<Barrier> needless_barriers(const File& file) {
+std::set<Barrier> needless_barriers(const File& file, const CallSites& at) {
   std::vector<Member> members;
   for (std::uint32_t thread = 0; thread < file.header().threads; ++thread) members.emplace_back(file, thread);
   std::set<Barrier> found;
@@ -298,7 +308,7 @@ std::set<Barrier> needless_barriers(const File& file) {
       members[thread].pass();
       team.emplace_back(thread, &members[thread]);
     }
-    if (team.size() == event.value) find_needless(event.object, team, found);
+    if (team.size() == event.value) find_needless(event.object, team, at, found);
   }
   return found;
 }
@@ -306,11 +316,16 @@ std::set<Barrier> needless_barriers(const File& file) {
 /// Computing times of a region's members between two barriers.
 class Phases {
  public:
-  explicit Phases(const File& file) {
+  Phases(const File& file, const CallSites& at) {
     regions_.resize(file.header().threads);
+    std::set<Barrier> concerned;
     for_each_interval(file, [&](std::uint32_t thread, const Interval& interval) {
-      if (const auto phase = pass(thread, interval.end)) phases_[*phase][thread].traced += interval.compute_ns;
+      const auto phase = pass(thread, interval.end);
+      if (!phase) return;
+      phases_[*phase][thread].traced += interval.compute_ns;
+      if (holds(at, interval.call_site)) concerned.insert(*phase);
     });
+    std::erase_if(phases_, [&](const auto& one) { return !concerned.contains(one.first); });
     regions_.assign(regions_.size(), {});
   }
 
@@ -325,8 +340,9 @@ class Phases {
   /// Returns the balanced computing time of the interval, which is the thread's next.
   std::uint64_t compute_of(std::uint32_t thread, const Interval& interval) {
     const std::optional<Barrier> phase = pass(thread, interval.end);
-    if (!phase) return interval.compute_ns;
-    Members& members = phases_.at(*phase);
+    const auto found = phase ? phases_.find(*phase) : phases_.end();
+    if (found == phases_.end()) return interval.compute_ns;
+    Members& members = found->second;
     std::uint64_t all = 0;
     for (const auto& [member, share] : members) all += share.traced;
     const auto number = static_cast<std::uint64_t>(std::distance(members.begin(), members.find(thread)));
@@ -376,8 +392,8 @@ std::uint64_t pad(const File& file, const std::filesystem::path& output) {
   return padding.pages();
 }
 
-std::uint64_t leave_out_barriers(const File& file, const std::filesystem::path& output) {
-  const std::set<Barrier> needless = needless_barriers(file);
+std::uint64_t leave_out_barriers(const File& file, const std::filesystem::path& output, const CallSites& at) {
+  const std::set<Barrier> needless = needless_barriers(file, at);
   if (needless.empty()) return 0;
   std::vector<Barrier> next(file.header().threads);
   write(file, output, file.regions(), [&](std::uint32_t thread, Interval interval) {
@@ -392,25 +408,62 @@ std::uint64_t leave_out_barriers(const File& file, const std::filesystem::path& 
   return needless.size();
 }
 
-std::uint64_t leave_out_locks(const File& file, const std::filesystem::path& output) {
-  const auto is_locking = [](const Event& event) {
-    const bool is_lock = event.kind == EventKind::acquire || event.kind == EventKind::release;
-    return event.kind == EventKind::atomic || (is_lock && static_cast<LockClass>(event.detail) != LockClass::ordered);
-  };
+std::uint64_t leave_out_locks(const File& file, const std::filesystem::path& output, const CallSites& at) {
+  std::vector<std::vector<std::uint64_t>> left_out(file.header().threads);  // locks, by the thread that would hold them
   std::uint64_t taken = 0;
-  for_each_interval(file, [&](std::uint32_t, const Interval& interval) {
-    if (is_locking(interval.end) && interval.end.kind != EventKind::release) ++taken;
-  });
+  const auto leave_out = [&](std::uint32_t thread, const Interval& interval) {
+    const Event& event = interval.end;
+    std::vector<std::uint64_t>& own = left_out[thread];
+    const auto held = std::find(own.begin(), own.end(), event.object);
+    if (event.kind == EventKind::release && held != own.end()) {
+      own.erase(held);
+      return true;
+    }
+    const bool is_lock = event.kind == EventKind::acquire && static_cast<LockClass>(event.detail) != LockClass::ordered;
+    if (!holds(at, interval.call_site) || (!is_lock && event.kind != EventKind::atomic)) return false;
+    if (is_lock) own.push_back(event.object);
+    ++taken;
+    return true;
+  };
+  for_each_interval(file, leave_out);
   if (taken == 0) return 0;
-  write(file, output, file.regions(), [&](std::uint32_t, Interval interval) {
-    if (is_locking(interval.end)) interval.end = nothing;
+  const std::uint64_t found = std::exchange(taken, 0);
+  left_out.assign(left_out.size(), {});
+  write(file, output, file.regions(), [&](std::uint32_t thread, Interval interval) {
+    if (leave_out(thread, interval)) interval.end = nothing;
     return interval;
   });
-  return taken;
+  return found;
 }
 
-std::uint64_t balance(const File& file, const std::filesystem::path& output) {
-  Phases phases(file);
+std::uint64_t leave_out_singles(const File& file, const std::filesystem::path& output, const CallSites& at) {
+  const auto is_left_out = [&](const Interval& interval) {
+    return interval.end.kind == EventKind::single && holds(at, interval.call_site);
+  };
+  std::uint64_t singles = 0;
+  for_each_interval(file, [&](std::uint32_t thread, const Interval& interval) {
+    if (thread == 0 && is_left_out(interval)) ++singles;
+  });
+  if (singles == 0) return 0;
+  std::vector<bool> is_open(file.header().threads);  // the single's barrier has yet to come
+  write(file, output, file.regions(), [&](std::uint32_t thread, Interval interval) {
+    const EventKind kind = interval.end.kind;
+    if (is_left_out(interval)) {
+      interval.end = nothing;
+      is_open[thread] = true;
+    } else if (is_open[thread] && is_of_whole_team(interval.end)) {
+      interval.end = nothing;
+      is_open[thread] = false;
+    } else if (kind == EventKind::join || kind == EventKind::single || kind == EventKind::copyprivate) {
+      is_open[thread] = false;
+    }
+    return interval;
+  });
+  return singles;
+}
+
+std::uint64_t balance(const File& file, const std::filesystem::path& output, const CallSites& at) {
+  Phases phases(file, at);
   const std::uint64_t uneven = phases.uneven();
   if (uneven == 0) return 0;
   write(file, output, file.regions(), [&](std::uint32_t thread, Interval interval) {

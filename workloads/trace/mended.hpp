@@ -4,10 +4,14 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <set>
 
 #include "workloads/trace/reader.hpp"
 
 namespace sdsm::trace {
+
+/// Call sites (Interval::call_site) of what is mended; empty: all.
+using CallSites = std::set<std::uint32_t>;
 
 // Each function writes `output` (trace::Writer) and returns how much it changed; if nothing, it writes nothing. Each
 // reads the trace twice, and throws what its cursors and the writer throw.
@@ -23,14 +27,19 @@ std::uint64_t pad(const File& file, const std::filesystem::path& output);
 /// barrier, no thread touches a page that another has written since the last remaining one, or writes a page that
 /// another has read. Writes of different lines do not conflict. Returns the number of barriers that were left out, each
 /// counted once for the team.
-std::uint64_t leave_out_barriers(const File& file, const std::filesystem::path& output);
+std::uint64_t leave_out_barriers(const File& file, const std::filesystem::path& output, const CallSites& at = {});
 
 /// Leaves out all locks (but ordered regions') and inline atomic operations, a bound for any gain. Returns the number.
-std::uint64_t leave_out_locks(const File& file, const std::filesystem::path& output);
+std::uint64_t leave_out_locks(const File& file, const std::filesystem::path& output, const CallSites& at = {});
+
+/// Leaves out `single` constructs with the barriers at their ends, a bound for any gain. Who executed one still does
+/// its work. Returns how often the team came to them.
+std::uint64_t leave_out_singles(const File& file, const std::filesystem::path& output, const CallSites& at = {});
 
 /// Balances computing between any two barriers of a parallel region (fork and join included): all members compute as
-/// long as traced on average, each one's intervals scaled by one factor. Returns the number of uneven phases.
-std::uint64_t balance(const File& file, const std::filesystem::path& output);
+/// long as traced on average, each one's intervals scaled by one factor. `at`: the phases with an event there. Returns
+/// the number of uneven phases.
+std::uint64_t balance(const File& file, const std::filesystem::path& output, const CallSites& at = {});
 
 /// Moves first writes from the initial thread to the threads that use the pages. It takes pages of heap blocks and
 /// static arrays that the initial thread writes before the first parallel region, and threads touch in parallel

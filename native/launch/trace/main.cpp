@@ -9,7 +9,7 @@
 #include "native/launch/trace/report.hpp"
 #include "native/launch/trace/trace_program.hpp"
 #include "native/tracer/record/stream.hpp"
-#include "workloads/trace/trace.hpp"
+#include "workloads/trace/limits.hpp"
 
 namespace {
 
@@ -22,7 +22,8 @@ constexpr const char* tracing_help =
     "sdsm trace -n THREADS -o FILE [OPTIONS] -- PROGRAM [ARGUMENTS...]\n"
     "sdsm trace info FILE [--json FILE|-]\n"
     "sdsm trace dump FILE\n"
-    "sdsm trace mend FILE -o FILE --pad|--without-barriers|--without-locks|--balance|--parallel-init\n\n"
+    "sdsm trace mend FILE -o FILE "
+    "--pad|--without-barriers|--without-locks|--without-singles|--balance|--parallel-init\n\n"
     "Runs an OpenMP program (gcc, g++ or gfortran -fopenmp) with THREADS threads, one at a time, and records what it "
     "does: compute times, synchronisation, and which pages each thread reads and writes in between.\n"
     "The program runs several times, the last time with its memory watched, and must do the same each time. Only the "
@@ -65,7 +66,7 @@ int mend(std::vector<std::string> own) {
   CommandLine app("Write the trace of the program with one thing mended, to see what `sdsm simulate` gains by it.",
                   "sdsm trace mend");
   app.footer(
-      "What else the program does stays as it was traced. `sdsm explain` tries all of them but --balance.\n\n"
+      "What else the program does stays as it was traced. `sdsm explain` tries them all, at each place alone.\n\n"
       "Example:\n  sdsm trace mend program.trace -o padded.trace --pad\n\n"
       "Exit status: 0 done, 1 the output could not be written, 2 no trace, or nothing to mend. See docs/tracing.md.");
   std::string file;
@@ -82,18 +83,28 @@ int mend(std::vector<std::string> own) {
   add("--pad", Mending::padding, "a page for each thread, where several write one page in lines of their own");
   add("--without-barriers", Mending::barriers, "no barrier between threads that use no page in common around it");
   add("--without-locks", Mending::locks, "no locks, no atomic operations: the most that fewer can gain");
+  add("--without-singles", Mending::singles,
+      "no `single`, and no barrier at its end: the most that work done once outside can gain");
   add("--balance", Mending::balance,
       "between two barriers all threads compute equally long, together as long as traced");
   add("--parallel-init", Mending::initialising,
       "arrays that the initial thread fills before the first parallel region are filled there, each page by who writes "
       "it most, or else reads it most");
+  std::vector<std::uint32_t> at;
+  app.add_option(
+         "--at", at,
+         "only what is called for there: numbers, from 1, in header.call_sites of `sdsm trace info --json` (not "
+         "with --pad and --parallel-init)")
+      .delimiter(',')
+      .check(whole_number(1, trace::max_call_sites))
+      .type_name("CALL_SITE[,CALL_SITE]");
   if (!app.parse(std::move(own))) return 0;
   if (chosen.size() != 1) {
     throw BadInput(
-        "give one of --pad, --without-barriers, --without-locks, --balance and --parallel-init. "
+        "give one of --pad, --without-barriers, --without-locks, --without-singles, --balance and --parallel-init. "
         "`sdsm trace mend --help` explains them");
   }
-  write_mended(file, output, chosen.front());
+  write_mended(file, output, chosen.front(), {at.begin(), at.end()});
   return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include <iostream>
+#include <variant>
 
 #include "commands/errors.hpp"
 #include "commands/output.hpp"
@@ -68,19 +69,23 @@ void print_info(const std::filesystem::path& path, const std::string& json) {
   results::write(document, json);
 }
 
-void write_mended(const std::filesystem::path& path, const std::filesystem::path& output, Mending mending) {
+void write_mended(const std::filesystem::path& path, const std::filesystem::path& output, Mending mending,
+                  const trace::CallSites& at) {
+  using Everywhere = std::uint64_t (*)(const trace::File&, const std::filesystem::path&);
+  using At = std::uint64_t (*)(const trace::File&, const std::filesystem::path&, const trace::CallSites&);
   struct Way {
-    std::uint64_t (*mend)(const trace::File&, const std::filesystem::path&);
+    std::variant<Everywhere, At> mend;
     const char* nothing;
     const char* done;
   };
-  static constexpr Way ways[] = {
+  static const Way ways[] = {
       {&trace::pad, "it has no page on which several threads write, no two of them the same line",
        "pages divided among the threads that write them"},
       {&trace::leave_out_barriers, "each of its barriers is between threads that use the same pages, or it has none",
        "barriers left out"},
       {&trace::leave_out_locks, "it takes no locks and has no atomic operations",
        "locks and atomic operations left out"},
+      {&trace::leave_out_singles, "no thread comes to a `single`", "singles left out"},
       {&trace::balance, "its threads compute equally long between barriers", "phases between barriers balanced"},
       {&trace::initialise_in_parallel,
        "before a first parallel region of all threads, the initial thread writes no page of an array that another "
@@ -96,8 +101,21 @@ void write_mended(const std::filesystem::path& path, const std::filesystem::path
         fmt::format("{} is of format {}, which does not tell the changed lines of pages. Trace the program again",
                     path.string(), file.format()));
   }
-  const std::uint64_t count = way.mend(file, output);
-  if (count == 0) throw BadInput(fmt::format("{}: {}, so nothing is mended and written", path.string(), way.nothing));
+  const At* const mends_at = std::get_if<At>(&way.mend);
+  if (!at.empty() && mends_at == nullptr) {
+    throw BadInput(
+        "--at goes with --without-barriers, --without-locks, --without-singles and --balance. Leave it out here");
+  }
+  if (const std::size_t known = file.header().call_sites.size(); !at.empty() && *at.rbegin() > known) {
+    throw BadInput(fmt::format("{} has {} call sites, so --at {} names none. `sdsm trace info {} --json -` lists them",
+                               path.string(), known, *at.rbegin(), path.string()));
+  }
+  const std::uint64_t count =
+      mends_at != nullptr ? (*mends_at)(file, output, at) : std::get<Everywhere>(way.mend)(file, output);
+  if (count == 0) {
+    throw BadInput(fmt::format("{}{}: {}, so nothing is mended and written", path.string(),
+                               at.empty() ? "" : fmt::format(", at call site {}", fmt::join(at, ", ")), way.nothing));
+  }
   fmt::print("{} {}\n", count, way.done);
 }
 

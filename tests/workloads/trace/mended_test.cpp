@@ -32,6 +32,7 @@ struct TwoThreads {
 void write_to(const std::filesystem::path& file, TwoThreads program) {
   Trace trace;
   trace.header = header_for(2);
+  trace.header.call_sites.resize(7);
   trace.regions = heap_blocks(2, 100);
   program.before.end = fork_of(EventKind::fork);
   program.first.back().end = program.second.back().end = fork_of(EventKind::join);
@@ -207,6 +208,44 @@ TEST_CASE("balanced threads compute equally long, together as long as traced") {
   };
   CHECK(computes(0) == std::vector<std::uint64_t>{50, 66, 134, 4, 60});
   CHECK(computes(1) == std::vector<std::uint64_t>{0, 200, 3, 0});
+}
+
+TEST_CASE("only what is called for at the given place is mended") {
+  using enum EventKind;
+  const Scratch scratch;
+  const auto at = [](std::uint32_t call_site, const Event& end, std::uint64_t compute_ns = 0) {
+    return Interval{.compute_ns = compute_ns, .end = end, .call_site = call_site};
+  };
+  const auto lock = [](EventKind kind, std::uint64_t number) { return Event{.kind = kind, .object = number}; };
+  const auto of_single = [](std::uint8_t executes) { return Event{.kind = single, .detail = executes}; };
+  // Barriers at 1 and 2; locks taken at 3 and 4, given back at 5; a single at 6 with its barrier at 7.
+  const auto member = [&](std::uint64_t compute_ns, std::uint8_t executes) {
+    return std::vector<Interval>{at(1, barrier_of_both, compute_ns),
+                                 at(2, barrier_of_both, 3 * compute_ns),
+                                 at(3, lock(acquire, 8)),
+                                 at(4, lock(acquire, 9)),
+                                 at(5, lock(release, 9)),
+                                 at(5, lock(release, 8)),
+                                 at(6, of_single(executes)),
+                                 at(7, barrier_of_both),
+                                 at(0, {})};
+  };
+  write_to(scratch / "a.trace", {.first = member(100, 1), .second = member(300, 0)});
+  const File file(scratch / "a.trace");
+  const auto result = scratch / "b.trace";
+  CHECK(leave_out_barriers(file, result, {2}) == 1);
+  CHECK(kinds(result, 0) ==
+        std::vector{fork, barrier, task, acquire, acquire, release, release, single, barrier, join, end});
+  CHECK(leave_out_locks(file, result, {4}) == 2);
+  CHECK(kinds(result, 1) ==
+        std::vector{team_begin, barrier, barrier, acquire, task, task, release, single, barrier, join, end});
+  CHECK(leave_out_singles(file, result, {6}) == 1);
+  CHECK(kinds(result, 0) ==
+        std::vector{fork, barrier, barrier, acquire, acquire, release, release, task, task, join, end});
+  CHECK(balance(file, result, {1}) == 1);
+  CHECK(intervals(result, 0)[1].compute_ns == 200);
+  CHECK(intervals(result, 0)[2].compute_ns == 300);
+  CHECK(leave_out_singles(file, result, {5}) == 0);
 }
 
 TEST_CASE("a region that is balanced already is not written") {
