@@ -39,6 +39,9 @@ PROGRAMS = {"first": ("planted_cxx", "first"), "copies": ("planted_cxx", "copies
 PROGRAMS |= {name: (f"planted_{name}",) for name in ("cyclic", "ring", "table", "list", "module", "grid", "common")}
 PROGRAMS |= {"filled": ("planted_filled",), "filled mended": ("planted_filled", "mended")}
 PROGRAMS |= {"found": ("planted_found",), "found mended": ("planted_found", "mended")}
+PROGRAMS |= {name: ("planted_constructs", name) for name in ("needless", "locks", "loops", "single", "critical", "helper")}
+PROGRAMS |= {name: ("planted_constructs_cxx", name) for name in ("members", "mutex", "dynamic")}
+PROGRAMS |= {name: ("planted_constructs_fortran", name) for name in ("triangle", "sum", "waits")}
 TITLE = "node,process,region,name,page,read_faults,write_faults,fetches,twins,diffs,diff_bytes\n"
 
 
@@ -53,7 +56,8 @@ def line_of(comment: str) -> str:
 
 def traced(planted: str, lines: bool = True) -> Path:
     """planted: a fault, or a fault and "mended"."""
-    program, *arguments = PROGRAMS.get(planted, ("planted", *planted.split()))
+    fault, *mended = planted.split()
+    program, *arguments = PROGRAMS.get(planted) or (*PROGRAMS.get(fault, ("planted", fault)), *mended)
     if not (BUILD / "tests" / "planted" / program).exists():
         pytest.skip(f"{program} is not built: there is no compiler of its language")
     return traces.traced(4, BUILD / "tests" / "planted" / program, *arguments, options=("--lines",) if lines else ())
@@ -181,6 +185,32 @@ def test_the_mended_program_gains_what_is_reported(planted, choice):
     assert promised > 2
 
 
+@pytest.mark.parametrize(
+    ("planted", "what"),
+    [
+        ("needless", "barrier"), ("locks", "lock"), ("loops", "loop"), ("single", "single"), ("critical", "critical section"),
+        ("helper", "barrier"), ("members", "heap #2, allocated"), ("mutex", "lock"), ("dynamic", "loop"), ("triangle", "loop"),
+        ("sum", "critical section"), ("waits", "barrier"),
+    ],
+)  # fmt: skip
+def test_the_construct_that_is_at_fault_comes_first_with_its_line_and_what_mending_it_gains(planted, what):
+    reported = explained(planted)
+    first = reported["causes"][0]
+    assert first["what"] == f"{what} at {line_of(f'planted: {planted}')}"
+    command = [BUILD / "sdsm", "simulate", "-q", traced(f"{planted} mended"), "-p", "p3-score", "-n", "4", "--json", "-"]
+    mended = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    assert first["gain"] == pytest.approx(reported["makespan_s"] / mended["makespan_s"], rel=0.1)
+    assert first["advice"]
+
+
+def test_accounts_of_constructs_sum_to_the_account():
+    reported = explained("needless", "--no-gains")
+    for number in range(4):
+        own = [share["time_s"] for one in reported["constructs"] for share in one["threads"] if share["id"] == number]
+        assert sum(sum(terms.values()) for terms in own) == pytest.approx(reported["makespan_s"], abs=1e-12)
+    assert sum(reported["account_s"].values()) == pytest.approx(reported["makespan_s"])
+
+
 def test_a_program_that_initialises_in_parallel_gains_what_is_reported_under_first_touch():
     reported = {one["what"]: one for one in explained("filled")["alternatives"]}
     promised = reported["parallel initialising and --placement first-touch"]["gain"]
@@ -305,7 +335,7 @@ RESULT = simulation(
 )  # fmt: skip
 WHOLE = {"first_phase": 0, "last_phase": 0}
 INFO = {
-    "header": {"program": ["p"], "threads": 2, "sites": [], "program_sha256": ""},
+    "header": {"program": ["p"], "threads": 2, "sites": [], "call_sites": [], "program_sha256": ""},
     "regions": [
         {"id": 0, "kind": "heap_block", "name": "a", "pages": 2, "placements": {"as-asked": "block"}},
         {"id": 1, "kind": "globals", "name": "b", "pages": 1, "placements": {"as-asked": "initial"}},

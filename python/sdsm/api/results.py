@@ -130,6 +130,22 @@ class Explanation:
         return pd.Series(dict(self.found.terms), name="account_s")
 
     @cached_property
+    def causes(self) -> pd.DataFrame:
+        """Constructs and arrays in the order in which to look at them; gain is missing where none was simulated."""
+        columns = ["what", "place", "cost_s", "gain", "advice"]
+        return pd.DataFrame([[getattr(one, name) for name in columns] for one in self.found.causes], columns=columns)
+
+    @cached_property
+    def constructs(self) -> pd.DataFrame:
+        """A row for each construct and thread: seconds by term of the account, which sum to the thread's."""
+        rows = [
+            {"construct": one.title, "line": one.place, "times": one.times, "thread": thread} | {f"{term}_s": seconds for term, seconds in terms.items()}
+            for one in self.found.constructs
+            for thread, terms in one.by_thread.items()
+        ]
+        return pd.DataFrame(rows).fillna(0.0)
+
+    @cached_property
     def memory(self) -> pd.DataFrame:
         """A row for each array, the costliest first; `line` is where it was allocated."""
         rows = [

@@ -19,7 +19,7 @@ Index = Annotated[int, msgspec.Meta(ge=0)]
 Positive = Annotated[int, msgspec.Meta(ge=1, lt=1 << 32)]
 
 
-def _by_term(times: Mapping[str, Any]) -> dict[str, float]:
+def by_term(times: Mapping[str, Any]) -> dict[str, float]:
     """ "compute", "fault WROH", ..., "idle"."""
     terms: dict[str, float] = {}
     for term, value in times.items():
@@ -32,13 +32,13 @@ class OfThread:
 
     def account_s(self) -> dict[str, float]:
         """Terms that sum to the makespan: "compute", "fault WROH", ..., "idle"."""
-        return _by_term(msgspec.structs.asdict(cast("Thread", self).time_s))
+        return by_term(msgspec.structs.asdict(cast("Thread", self).time_s))
 
     def account_as_of_a_run_s(self) -> dict[str, float]:
         """The same with stolen time where a run has it: in the term that it interrupted."""
         terms = self.account_s()
         stolen_s = terms.pop("stolen")
-        for term, seconds in _by_term(cast("Thread", self).stolen_from_s).items():
+        for term, seconds in by_term(cast("Thread", self).stolen_from_s).items():
             terms[term] = terms.get(term, 0.0) + seconds
             stolen_s -= seconds
         terms["compute"] += max(stolen_s, 0.0)  # results of older versions do not say

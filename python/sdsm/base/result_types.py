@@ -19,6 +19,23 @@ class Baselines(msgspec.Struct, frozen=True, kw_only=True):
     critical_path_s: Seconds
 
 
+class ConstructShare(msgspec.Struct, frozen=True, kw_only=True):
+    id: Index
+    times: Count
+    time_s: dict[str, Seconds | dict[str, Seconds]]
+    faults: dict[str, Count]
+    diffs: Count
+    diff_bytes: Bytes
+    messages: Count
+    bytes: Bytes
+
+
+class Construct(msgspec.Struct, frozen=True, kw_only=True):
+    kind: str
+    call_site: Index
+    threads: tuple[ConstructShare, ...]
+
+
 class SiteUse(msgspec.Struct, frozen=True, kw_only=True):
     site: Index
     reads: Count
@@ -54,6 +71,7 @@ class Uncertainty(msgspec.Struct, frozen=True, kw_only=True):
 class Simulation(OfSimulation, Run, frozen=True, kw_only=True):
     seed: Index
     baselines: Baselines | None = None
+    constructs: tuple[Construct, ...] = ()
     extrapolated: tuple[str, ...]
     set: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)] = ()
     uncertainty: Uncertainty | None = None
@@ -121,6 +139,12 @@ class Replay(msgspec.Struct, frozen=True, kw_only=True):
     rows: tuple[ReplayedRow, ...]
 
 
+class CallSite(msgspec.Struct, frozen=True, kw_only=True):
+    file: str
+    address: Index
+    caller: Index
+
+
 class Site(msgspec.Struct, frozen=True, kw_only=True):
     file: str
     address: Index
@@ -145,6 +169,7 @@ class TraceHeader(msgspec.Struct, frozen=True, kw_only=True):
     program: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
     threads: Positive
     program_sha256: str
+    call_sites: tuple[CallSite, ...]
     sites: tuple[Site, ...]
     words: SharedWords | None = None
 

@@ -6,12 +6,18 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+PADDING = "--pad"
 PARALLEL_INIT = "--parallel-init"
+WITHOUT_BARRIERS = "--without-barriers"
 WITHOUT_LOCKS = "--without-locks"
+WITHOUT_SINGLES = "--without-singles"
+BALANCED = "--balance"
+#: Mendings that show the most that can be gained, as the program would be another one.
+BOUNDS = (WITHOUT_LOCKS, WITHOUT_SINGLES)
 #: Mended traces: the option of `sdsm trace mend`, and the words for it.
 MENDINGS = {
-    "--pad": "padding: a page of its own for each thread's part",
-    "--without-barriers": "without barriers that nothing needs",
+    PADDING: "padding: a page of its own for each thread's part",
+    WITHOUT_BARRIERS: "without barriers that nothing needs",
     WITHOUT_LOCKS: "without locks and atomic operations (an upper bound)",
     PARALLEL_INIT: "parallel initialising and --placement first-touch",
 }
@@ -23,6 +29,13 @@ PROTOCOLS = ("scash", "home-open", "jiajia")
 PLACEMENTS = ("as-asked", "block", "first-touch", "round-robin")
 #: Possible shapes of the platform's modelled barriers: barrier.shape.
 SHAPES = ("flat", "tree")
+#: The same of one construct, by its title.
+MENDINGS_OF_ONE = {
+    WITHOUT_BARRIERS: "without the barrier of the {}, which nothing needs",
+    WITHOUT_LOCKS: "without the {} (an upper bound)",
+    WITHOUT_SINGLES: "without the {} and its barrier (an upper bound)",
+    BALANCED: "work shared out evenly up to the end of the {}",
+}
 #: Today's clusters have no more threads on a node than this.
 MOST_PER_NODE = 8
 
@@ -88,7 +101,8 @@ class Point:
 class Alternative:
     """what: in words, or the option that does it. is_choice: whether the user can have it without another machine.
 
-    mending:    a key of MENDINGS, or empty. The point's trace is the one to mend.
+    mending:    a key of MENDINGS or MENDINGS_OF_ONE, or empty. The point's trace is the one to mend.
+    at:         call sites of the construct that is mended alone.
     is_offered: whether the user hears of it if it cannot be simulated.
     shape:      a barrier's, which the prediction assumes or might.
     """
@@ -99,6 +113,7 @@ class Alternative:
     mending: str = ""
     is_offered: bool = True
     shape: str = ""
+    at: tuple[int, ...] = ()
 
 
 def alternatives(point: Point, compute_factor: float, mendings: Collection[str] = (), assumes_shape: bool = False) -> Iterator[Alternative]:
@@ -139,7 +154,7 @@ def alternatives(point: Point, compute_factor: float, mendings: Collection[str] 
 def together(point: Point, one: Alternative, other: Alternative) -> Alternative | None:
     """Combines both choices; None if they change the same thing, or if one is only an upper bound."""
     mendings = [way.mending for way in (one, other) if way.mending]
-    if len(mendings) > 1 or WITHOUT_LOCKS in mendings:
+    if len(mendings) > 1 or any(mending in BOUNDS for mending in mendings):
         return None
     first, second = one.point.changes_of(point), other.point.changes_of(point)
     if first.keys() & second.keys():
@@ -147,4 +162,9 @@ def together(point: Point, one: Alternative, other: Alternative) -> Alternative 
     both = point
     for name, value in (first | second).items():
         both = both.having(name, value) if name.startswith("--") else replace(both, **{name: value})
-    return Alternative(f"{one.what}, and {other.what}", both, True, "".join(mendings))
+    return Alternative(f"{one.what}, and {other.what}", both, True, "".join(mendings), at=(*one.at, *other.at))
+
+
+def of_construct(point: Point, mending: str, title: str, call_sites: tuple[int, ...]) -> Alternative:
+    """The construct alone is mended. mending: a key of MENDINGS_OF_ONE."""
+    return Alternative(MENDINGS_OF_ONE[mending].format(title), point, True, mending, is_offered=False, at=call_sites)

@@ -13,14 +13,19 @@ from sdsm.base import run_result
 from sdsm.base.children import CommandFailed, CommandRunner
 from sdsm.base.costs import faults as kinds_of_faults
 from sdsm.explain.alternatives import (
+    BOUNDS,
+    PADDING,
     PARALLEL_INIT,
     PROTOCOLS,
+    WITHOUT_BARRIERS,
     WITHOUT_LOCKS,
     Alternative,
     Point,
     alternatives,
     together,
 )
+from sdsm.explain.causes import Cause, causes, mendings_of
+from sdsm.explain.constructs import Construct, constructs
 from sdsm.explain.locks import Lock
 from sdsm.explain.memory import FIGURES, Array, arrays, known_of, locks_of, parse_info
 from sdsm.explain.start import TIME_LIMIT_S, Started, own_command
@@ -65,6 +70,8 @@ class Explanation:
     findings:    sentences, the costliest first.
     notes:       what the simulator says of how far the prediction holds.
     locks:       the most taken first, if locks cost enough for a finding.
+    constructs:  the costliest first.
+    causes:      constructs and arrays that cost most, those first whose mending gains most.
     outcomes:    choices, then other machines, each the fastest first.
     """
 
@@ -77,6 +84,8 @@ class Explanation:
     has_sites: bool
     outcomes: tuple[Outcome, ...]
     locks: tuple[Lock, ...] = ()
+    constructs: tuple[Construct, ...] = ()
+    causes: tuple[Cause, ...] = ()
 
     @property
     def all_threads_s(self) -> float:
@@ -118,12 +127,19 @@ def explain(point: Point, folder: Path, with_gains: bool, say: Callable[[str], N
     found = arrays(result, started.pages, known)
     terms = _terms(result.threads)
     work = _Work(started.runner, folder, say)
-    outcomes = _outcomes(point, result, tuple(_mendings(result, found)), work) if with_gains else ()
+    by_construct = constructs(result, info.header.call_sites, known.calls) if info.header.call_sites else []
+    if not info.header.call_sites:
+        notes.append("The trace does not say where the program has its constructs, as older traces. Trace it again")
+    of_one = tuple(mendings_of(point, by_construct, result.makespan_s * len(result.threads)))
+    outcomes = _outcomes(point, result, tuple(_mendings(result, found)), of_one, work) if with_gains else ()
+    gains = {(one.alternative.mending, one.alternative.at): one for one in outcomes if one.time_s is not None}
+    outcomes = tuple(one for one in outcomes if not one.alternative.at)
+    ranked = causes(by_construct, found, {key: one.gain for key, one in gains.items()}, result.makespan_s * len(result.threads))
     has_costly_locks = WITHOUT_LOCKS in _mendings(result, found)
     locks = locks_of(known, found) if has_costly_locks else ()
     return Explanation(
         point, result, terms, tuple(found),
-        tuple(findings(result, found, locks)), tuple(notes), bool(info.header.sites), outcomes, locks,
+        tuple(findings(result, found, locks)), tuple(notes), bool(info.header.sites), outcomes, locks, tuple(by_construct), tuple(ranked),
     )  # fmt: skip
 
 
@@ -157,9 +173,9 @@ def _mendings(result: run_result.Simulation, found: Sequence[Array]) -> Iterator
     """Yields the keys of MENDINGS that are worth a simulation."""
     all_s = result.makespan_s * len(result.threads)
     if sum(one.shared_s for one in found if one.written_apart) >= NOTABLE * all_s:
-        yield "--pad"
+        yield PADDING
     if sum(thread.time_s.barrier for thread in result.threads) >= NOTABLE * all_s:
-        yield "--without-barriers"
+        yield WITHOUT_BARRIERS
     if sum(thread.time_s.lock for thread in result.threads) >= NOTABLE * all_s:
         yield WITHOUT_LOCKS
     if sum(one.away_s + one.read_away_s for one in found) >= NOTABLE * all_s:
@@ -177,17 +193,20 @@ class _Work:
     def simulate(self, one: Alternative) -> run_result.Simulation:
         point = one.point
         if one.mending:
-            mended = self.folder / f"{one.mending.removeprefix('--')}.trace"
-            self.runner.run(own_command(["trace", "mend", point.trace, "-o", str(mended), one.mending]), TIME_LIMIT_S)
+            places = ["--at", ",".join(map(str, one.at))] if one.at else []
+            mended = self.folder / f"{one.mending.removeprefix('--')}{'-'.join(map(str, one.at))}.trace"
+            self.runner.run(own_command(["trace", "mend", point.trace, "-o", str(mended), one.mending, *places]), TIME_LIMIT_S)
             point = replace(point, trace=str(mended))
         printed = self.runner.run(own_command([*point.command(), "--json", "-"]), TIME_LIMIT_S)
         return run_result.printed(printed, run_result.Simulation)
 
 
-def _outcomes(point: Point, result: run_result.Simulation, mendings: Sequence[str], work: _Work) -> tuple[Outcome, ...]:
+def _outcomes(
+    point: Point, result: run_result.Simulation, mendings: Sequence[str], of_one: Sequence[Alternative], work: _Work
+) -> tuple[Outcome, ...]:
     factor = result.options.get("compute_factor", 1.0)
     assumes_shape = "barrier" in result.extrapolated
-    todo = list(alternatives(point, float(factor) if isinstance(factor, int | float) else 1.0, mendings, assumes_shape))
+    todo = [*of_one, *alternatives(point, float(factor) if isinstance(factor, int | float) else 1.0, mendings, assumes_shape)]
     count = 0
 
     def outcome(one: Alternative, number: str = "") -> Outcome:
@@ -206,7 +225,7 @@ def _outcomes(point: Point, result: run_result.Simulation, mendings: Sequence[st
         try:
             done = [one for one in pool.map(outcome, todo) if one.time_s is not None or one.alternative.is_offered]
             done = [one for one in done if not (one.alternative.shape and one.time_s == result.makespan_s)]
-            done += _together(point, done, bool(result.extrapolated), lambda one: outcome(one, "together"))
+            done += _together(point, [one for one in done if not one.alternative.at], bool(result.extrapolated), lambda one: outcome(one, "together"))
         except BaseException:
             work.runner.stop()
             raise
@@ -220,7 +239,7 @@ def _together(point: Point, done: Sequence[Outcome], may_extrapolate: bool, simu
     best: Outcome | None = None
     for one in sorted(gaining, key=lambda one: -one.gain):
         if best is None:
-            best = None if one.alternative.mending == WITHOUT_LOCKS else one
+            best = None if one.alternative.mending in BOUNDS else one
             continue
         both = together(point, best.alternative, one.alternative)
         if both is None or tried == MOST_TRIED:
@@ -402,6 +421,8 @@ def document(explanation: Explanation) -> dict[str, object]:
         "extrapolated": list(result.extrapolated),
         "account_s": dict(explanation.terms),
         **({"baselines": msgspec.structs.asdict(result.baselines)} if result.baselines else {}),
+        "causes": [msgspec.to_builtins(one) for one in explanation.causes],
+        "constructs": [_construct(one) for one in explanation.constructs],
         "memory": [_array(one) for one in explanation.arrays],
         "findings": list(explanation.findings),
         "notes": list(explanation.notes),
@@ -418,6 +439,13 @@ def _alternative(one: Outcome) -> dict[str, object]:
     gain = one.gain if one.time_s is not None else None
     found = {"time_s": one.time_s, "gain": gain, "extrapolated": one.is_extrapolated}
     return members(one.alternative, "what", "is_choice") | found | ({"why_not": one.why} if one.why else {})
+
+
+def _construct(one: Construct) -> dict[str, object]:
+    line = {"line": members(one.line, "file", "number", "function")} if one.line else {}
+    figures = members(one, "kind", "title", "times", "cost_s", "time_s", "faults", "diffs", "diff_bytes", "messages", "bytes")
+    threads = [{"id": thread, "time_s": dict(terms)} for thread, terms in one.by_thread.items()]
+    return figures | line | {"call_sites": list(one.call_sites), "callers": [list(chain) for chain in one.callers], "threads": threads}
 
 
 def _array(one: Array) -> dict[str, object]:

@@ -16,7 +16,7 @@ import msgspec
 
 from sdsm.base import costs, run_result
 from sdsm.base.children import CommandFailed
-from sdsm.base.result_types import Region, TraceInfo
+from sdsm.base.result_types import CallSite, Region, Site, TraceInfo
 from sdsm.base.tracing import sha256
 from sdsm.explain.locks import Lock, most_taken
 from sdsm.explain.shared_words import Page, Sharing, merged, pages_of, sharing_of
@@ -143,12 +143,14 @@ class Known:
 
     traced: when it was, s since 1970; 0 if the program is another one now.
     frames: by site: its lines, the innermost inlined call's first.
+    calls: the same by call site.
     places: by site: the line that touches, and its text.
     """
 
     info: TraceInfo
     traced: float
     frames: list[tuple[Line, ...]]
+    calls: list[tuple[Line, ...]]
     places: list[tuple[str, str]]
 
     @cached_property
@@ -161,16 +163,17 @@ def known_of(info: TraceInfo, trace: Path, tell: Callable[[str], None]) -> Known
     program = info.header.program[0]
     if not Path(program).is_file():
         tell(f"{program} is not here, so its lines are not shown. Call sdsm explain from the folder that it was traced in")
-    files = {program, *(site.file for site in info.header.sites)}
+    files = {program, *(site.file for site in info.header.sites), *(site.file for site in info.header.call_sites)}
     traced = dict.fromkeys(files, trace.stat().st_mtime) | {program: _traced_at(info, trace)}
     # A system's library has no line information.
     for file in sorted(file for file in files if file == program or not is_of_system(file)):
         if is_newer(file, traced[file]):
             tell(f"{Path(file).name} has changed since it was traced, so its lines are not shown. Trace it again")
-    frames = _frames(info, traced)
-    if Path(program).is_file() and not is_newer(program, traced[program]) and info.header.sites and not any(frames):
+    frames, calls = (_frames(sites, traced) for sites in (info.header.sites, info.header.call_sites))
+    has_sites = info.header.sites or info.header.call_sites
+    if Path(program).is_file() and not is_newer(program, traced[program]) and has_sites and not any(frames) and not any(calls):
         tell(f"{Path(program).name} has no debug information, so lines are given by address. Compile with -g and trace it again")
-    return Known(info, traced[program], frames, _places(info, frames))
+    return Known(info, traced[program], frames, calls, _places(info, frames))
 
 
 def arrays(result: run_result.Simulation, pages: Path, known: Known) -> list[Array]:
@@ -366,9 +369,8 @@ def _tallies(file: Path, prices: Mapping[int, _Prices]) -> dict[str, _Tally]:
     return found
 
 
-def _frames(info: TraceInfo, traced: Mapping[str, float]) -> list[tuple[Line, ...]]:
+def _frames(sites: Sequence[Site | CallSite], traced: Mapping[str, float]) -> list[tuple[Line, ...]]:
     """Returns lines by site. traced: time of tracing, by file."""
-    sites = info.header.sites
     files = {site.file for site in sites}
     frames = {file: frames_at(file, [site.address for site in sites if site.file == file], traced[file]) for file in files}
     return [frames[site.file].get(site.address, ()) for site in sites]

@@ -114,14 +114,14 @@ def lines_of_calls(chains: Mapping[str, Sequence[Line]]) -> dict[str, Line]:
 
 
 #: Headers of the compiler and of libraries.
-_SYSTEM = ("/usr/include/", "/usr/lib/", "/usr/local/include/")
+SYSTEM = ("/usr/include/", "/usr/lib/", "/usr/local/include/")
 
 
 def is_passed_on(frame: Line) -> bool:
     """Whether it is in a function of a library, in a constructor, in a function that returns a pointer, a reference or a
     container, or in one of another type that returns what the line makes. Only the source has a function's type, as addr2line
     does not print it."""
-    if frame.file.startswith(_SYSTEM):
+    if frame.file.startswith(SYSTEM):
         return True
     # A template's name has its type in front.
     *scopes, name = re.sub(r"<.*>", "", frame.function.partition("(")[0]).split(" ")[-1].split("::")

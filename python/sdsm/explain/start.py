@@ -38,7 +38,7 @@ class Started:
         self.pages = folder / "pages.csv"
         self.notes: list[str] = []
         self._simulated = _Result(
-            lambda: self.runner.run(own_command([*point.command(), *more, "--pages", str(self.pages), "--json", "-"]), TIME_LIMIT_S, self.notes.append)
+            lambda: self.runner.run(own_command([*point.command(), *more, "--pages", str(self.pages), "--constructs", "--json", "-"]), TIME_LIMIT_S, self.notes.append)
         )
         self._info = _Result(lambda: self.runner.run(own_command(["trace", "info", point.trace, "--json", "-"]), TIME_LIMIT_S))
 

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from sdsm.base.run_result import why_extrapolated
+from sdsm.explain.causes import NOTABLE_GAIN
 from sdsm.explain.explanation import NOTABLE, Explanation, Outcome
 from sdsm.explain.memory import Array
 
 #: Lines of each table; files have all.
-MOST_ARRAYS, MOST_TOUCHES, MOST_TERMS = 8, 3, 8
+MOST_ARRAYS, MOST_TOUCHES, MOST_TERMS, MOST_CAUSES, MOST_CONSTRUCTS = 8, 3, 8, 6, 10
+#: Chains of calls of a construct, and calls of one.
+MOST_CHAINS, MOST_CALLERS = 2, 3
+#: Smallest share of all threads' time of a construct in the table.
+LEAST_SHARE = 0.005
 #: Variables named of a page.
 MOST_NAMES = 8
 #: Longest shown line of source.
@@ -15,7 +20,7 @@ MOST_SIGNS = 60
 
 
 def text(explanation: Explanation) -> str:
-    parts = (_account, _memory, _findings, _outcomes)
+    parts = (_account, _causes, _constructs, _memory, _findings, _outcomes)
     notes = ["", *explanation.notes] if explanation.notes else []
     return "\n".join([verdict(explanation), "", *(line for part in parts for line in part(explanation)), *notes])
 
@@ -32,6 +37,12 @@ def verdict(explanation: Explanation) -> str:
         speed = "without any computing"
     term, most_s = explanation.terms[0]
     words = [f"{layout}: {time_s:.4g} s, {speed}.", f"What takes most is {term}: {most_s / time_s:.1%}."]
+    if explanation.causes:
+        first = explanation.causes[0]
+        gains = first.gain is not None and first.gain >= NOTABLE_GAIN
+        words.append(
+            f"Look first at {first.what}: " + (f"mended alone, it makes the program {first.gain:.2f} times as fast." if gains else f"it costs {first.cost_s / explanation.all_threads_s:.1%} of all time.")
+        )
     lacking = explanation.result.extrapolated
     if lacking:
         words.append(f"It is {why_extrapolated(lacking)}.")
@@ -66,6 +77,33 @@ def _account(explanation: Explanation) -> list[str]:
         lines += ["", "What it would be without queues"]
         lines += [f"  {what:<46} {value_s:>10.4g} s {value_s / time_s:>6.1%}" for what, value_s in baselines]
     return lines
+
+
+def _causes(explanation: Explanation) -> list[str]:
+    lines = ["", "What costs most, constructs and arrays; faults and diffs are in both"]
+    for number, one in enumerate(explanation.causes[:MOST_CAUSES], start=1):
+        share = one.cost_s / explanation.all_threads_s
+        gain = f"; mended alone {one.gain:.2f} times as fast" if one.gain is not None and one.gain >= NOTABLE_GAIN else ""
+        lines.append(f"  {number}. {one.what}: {one.cost_s:.4g} s, {share:.1%} of all time{gain}")
+        if one.advice:
+            lines.append(f"     {one.advice}")
+    return lines if explanation.causes else []
+
+
+def _constructs(explanation: Explanation) -> list[str]:
+    shown = [one for one in explanation.constructs if sum(one.time_s.values()) >= LEAST_SHARE * explanation.all_threads_s]
+    if not shown:
+        return []
+    lines = ["", "Where in the program: seconds of all threads together", f"  {'compute':>9} {'faults':>9} {'diffs':>9} {'waiting':>9} {'times':>8}"]
+    for one in shown[:MOST_CONSTRUCTS]:
+        time_s = one.time_s
+        faults_s = sum(seconds for term, seconds in time_s.items() if term.startswith("fault "))
+        columns = " ".join(f"{seconds:>9.4g}" for seconds in (time_s.get("compute", 0.0), faults_s, time_s.get("diff", 0.0), one.waiting_s))
+        shown_text = f"  {_shown(one.line.text)}" if one.line is not None and one.line.text else ""
+        lines.append(f"  {columns} {one.times:>8}  {one.title}{shown_text}")
+        lines += [f"{'':51}called from {' <- '.join(chain[:MOST_CALLERS])}" for chain in one.callers[:MOST_CHAINS]]
+    left = len(explanation.constructs) - min(len(shown), MOST_CONSTRUCTS)
+    return [*lines, f"  {left} more (--json has all)"] if left else lines
 
 
 def _memory(explanation: Explanation) -> list[str]:
