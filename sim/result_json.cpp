@@ -232,6 +232,7 @@ Json result_document(const RunDescription& description, const Platform& platform
   if (description.reductions > 0) document["reductions"] = description.reductions;
   add_changes(document, platform);
   if (!description.uncosted.empty()) document["uncosted"] = description.uncosted;
+  for (const auto& [what, share] : description.decided.notable()) document["decided_when_traced"][what] = share;
   const Json made_by = versions(description.network);
   results::add_origin(document, description.inputs, &made_by);
   if (platform.calibrated.is_known()) {

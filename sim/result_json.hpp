@@ -10,6 +10,7 @@
 #include "sim/simulation.hpp"
 #include "sim/uncertainty.hpp"
 #include "workloads/trace/compute_scale.hpp"
+#include "workloads/trace/decided.hpp"
 
 namespace sdsm::sim {
 
@@ -27,6 +28,7 @@ struct RunDescription {
   std::vector<std::string> privatized = {};   ///< the argument of --privatize
   std::uint64_t reductions = 0;               ///< recognised in the trace
   std::string reductions_as = {};             ///< how they are done: --reductions
+  trace::Decided decided = {};                ///< by the tracer's clocks
   std::uint64_t traced_flops = 0;             ///< of the machine that traced; 0: not in the trace
 };
 

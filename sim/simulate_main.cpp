@@ -28,6 +28,7 @@
 #include "sim/simulation.hpp"
 #include "sim/uncertainty.hpp"
 #include "workloads/trace/compute_scale.hpp"
+#include "workloads/trace/decided.hpp"
 #include "workloads/trace/region_numbers.hpp"
 
 namespace sdsm::sim {
@@ -477,7 +478,8 @@ void tell_speeds(const Request& request, const Platform& platform, const trace::
 }
 
 void warn_of(const Request& request, const Platform& platform, Layout layout, const trace::File& file,
-             const Result& result, const trace::Reductions& reductions) {
+             const Result& result, const trace::Reductions& reductions, const trace::Decided& decided) {
+  if (const std::string note = trace::note_of(decided); !note.empty()) say(note + ".");
   if (!request.scale.is_given()) {
     say("note: compute times are those of the machine that traced. For another's, give --sequential-time or "
         "--compute-factor.");
@@ -608,7 +610,8 @@ Program program_of(const trace::File& file, const trace::TraceSurvey& survey, By
 
 RunDescription description_of(const Request& request, const std::vector<std::filesystem::path>& inputs,
                               const Platform& platform, const trace::File& file, Layout layout, NetworkKind network,
-                              const RunOptions& options, const trace::Reductions& reductions) {
+                              const RunOptions& options, const trace::Reductions& reductions,
+                              const trace::Decided& decided) {
   return {file.header().program,
           layout,
           options.seed,
@@ -622,6 +625,7 @@ RunDescription description_of(const Request& request, const std::vector<std::fil
           request.privatized,
           reductions.count,
           request.reductions,
+          decided,
           file.header().speed_flops};
 }
 
@@ -654,6 +658,7 @@ int simulate(Request request) {
   options.compute_factor = trace::compute_factor(request.scale, file, survey, options.whole_run);
   const std::optional<trace::Order> order = order_of(request, platform, file);
   const trace::Reductions reductions = trace::find_reductions(file);
+  const trace::Decided decided = trace::decided_when_traced(file);
   const auto program = [&] {
     Program made = program_of(file, survey, *options.page, order);
     if (request.reductions == "omni") made.reductions = reductions.parts;
@@ -675,7 +680,7 @@ int simulate(Request request) {
   display.end();
 
   if (timeline) write_timeline(request, file, *timeline, result);
-  if (!request.is_silent) warn_of(request, platform, layout, file, result, reductions);
+  if (!request.is_silent) warn_of(request, platform, layout, file, result, reductions, decided);
   if (!request.pages.empty()) write_output(page_table(file, layout, result), request.pages);
   if (!request.readings.empty())
     write_output(trace::readings_text(request.shown.value_or(result.readings)), request.readings);
@@ -683,7 +688,7 @@ int simulate(Request request) {
   if (band) tell_what_the_band_holds(request, platform, result, *band, layout);
   if (!request.json.empty()) {
     const RunDescription description =
-        description_of(request, inputs, platform, file, layout, network, options, reductions);
+        description_of(request, inputs, platform, file, layout, network, options, reductions, decided);
     write_result(description, platform, result, band, request.json);
   }
   report(request, platform, layout, result, band, reductions.count);

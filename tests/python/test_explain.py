@@ -203,6 +203,15 @@ def test_the_construct_that_is_at_fault_comes_first_with_its_line_and_what_mendi
     assert first["advice"]
 
 
+def test_what_the_tracers_clocks_shared_out_is_said_of_every_result():
+    command = [BUILD / "sdsm", "simulate", "-q", traced("dynamic"), "-p", "p3-score", "-n", "4", "--json", "-"]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    share = json.loads(done.stdout)["decided_when_traced"]["dynamic loops"]
+    assert 0.5 < share < 1
+    said = f"{share * 100:.0f} % in loops whose threads take chunks as they come"
+    assert said in done.stderr and any(said in note for note in explained("dynamic")["notes"])
+
+
 def test_accounts_of_constructs_sum_to_the_account():
     reported = explained("needless", "--no-gains")
     for number in range(4):

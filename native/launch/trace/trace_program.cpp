@@ -31,6 +31,7 @@
 #include "native/launch/trace/passes.hpp"
 #include "native/launch/trace/traced_process.hpp"
 #include "native/launch/trace/words_pass.hpp"
+#include "workloads/trace/decided.hpp"
 #include "workloads/trace/readings.hpp"
 
 namespace sdsm::trace_command {
@@ -241,6 +242,10 @@ class Run {
     if (words_) header.words = words_->words(request_.words, pass);
     pass.finish(header);
     tell_unpredicted_clocks(header);
+    if (!request_.is_quiet) {
+      const std::string decided = trace::note_of(trace::decided_when_traced(trace::File(request_.output)));
+      if (!decided.empty()) commands::say(decided);
+    }
     if (header.ended_by) {
       commands::say("warning: the program ended inside a parallel region; so does the trace");
     }

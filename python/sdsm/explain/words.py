@@ -37,11 +37,11 @@ def verdict(explanation: Explanation) -> str:
         speed = "without any computing"
     term, most_s = explanation.terms[0]
     words = [f"{layout}: {time_s:.4g} s, {speed}.", f"What takes most is {term}: {most_s / time_s:.1%}."]
-    if explanation.causes:
+    if explanation.causes and explanation.constructs:
         first = explanation.causes[0]
         gains = first.gain is not None and first.gain >= NOTABLE_GAIN
         words.append(
-            f"Look first at {first.what}: " + (f"mended alone, it makes the program {first.gain:.2f} times as fast." if gains else f"it costs {first.cost_s / explanation.all_threads_s:.1%} of all time.")
+            f"Look first at {first.what}: " + (f"mending it makes the program {first.gain:.2f} times as fast." if gains else f"it costs {first.cost_s / explanation.all_threads_s:.1%} of all time.")
         )
     lacking = explanation.result.extrapolated
     if lacking:
@@ -83,7 +83,7 @@ def _causes(explanation: Explanation) -> list[str]:
     lines = ["", "What costs most, constructs and arrays; faults and diffs are in both"]
     for number, one in enumerate(explanation.causes[:MOST_CAUSES], start=1):
         share = one.cost_s / explanation.all_threads_s
-        gain = f"; mended alone {one.gain:.2f} times as fast" if one.gain is not None and one.gain >= NOTABLE_GAIN else ""
+        gain = f"; mended, {one.gain:.2f} times as fast" if one.gain is not None and one.gain >= NOTABLE_GAIN else ""
         lines.append(f"  {number}. {one.what}: {one.cost_s:.4g} s, {share:.1%} of all time{gain}")
         if one.advice:
             lines.append(f"     {one.advice}")
