@@ -92,13 +92,17 @@ def simulations(folder: Path) -> Iterator[tuple[str, Path]]:
     trace = folder / "p.trace"
     run(BUILD / "sdsm", "trace", "-q", "-n", "2", "--lines", "-o", trace, "--", *program)
     for name, options in (
-        ("plain", ()),
+        ("plain", ("--constructs",)),
         ("draws", ("--uncertainty", "10", "--jitter", "0.1", "--prefetch", "2", "--invalidation", "changed", "--network", "simgrid", "--sequential-time", "1s", "--set", "fault.*=x0.5", "--set", "fault.cold=1us")),
         ("speeds", ("--from-host-speed",)),
     ):
         file = folder / f"{name}.json"
         run(BUILD / "sdsm", "simulate", trace, "-p", platform, "-n", "2", *options, "--json", file)
         yield "simulation", file
+    chunks = folder / "chunks.trace"
+    run(BUILD / "sdsm", "trace", "-q", "-n", "2", "-o", chunks, "--", BUILD / "tests" / "planted" / "planted_constructs_cxx", "dynamic")
+    run(BUILD / "sdsm", "simulate", chunks, "-p", platform, "-n", "2", "--json", folder / "chunks.json")
+    yield "simulation", folder / "chunks.json"
     busy = folder / "busy.xml"  # no processor is free to serve
     busy.write_text(re.sub('core="[0-9]+"', 'core="1"', text))
     run(BUILD / "sdsm", "simulate", trace, "-p", busy, "-n", "2", "--compute-factor", "1000", "--json", folder / "busy.json")

@@ -45,7 +45,7 @@ class OneThread {
 
 }  // namespace
 
-TEST_CASE("work belongs to the barrier, the region or the fork that ends it") {
+TEST_CASE("work belongs to the barrier, region or fork that ends it") {
   OneThread thread;
   using enum EventKind;
   thread.works(1);
@@ -61,7 +61,7 @@ TEST_CASE("work belongs to the barrier, the region or the fork that ends it") {
             {{"serial", 10}, {1, 0}}, {{"region", 10}, {16, 34}}, {{"barrier", 11}, {4, 8}}, {{"serial", 0}, {64, 0}}});
 }
 
-TEST_CASE("a lock has the wait for it and all until it is given back; work around it is the barrier's") {
+TEST_CASE("a lock has its wait and all until it is given back") {
   OneThread thread;
   using enum EventKind;
   const auto critical = static_cast<std::uint8_t>(LockClass::critical);
@@ -78,7 +78,7 @@ TEST_CASE("a lock has the wait for it and all until it is given back; work aroun
         OneThread::Sums{{{"critical", 2}, {20, 34}}, {{"atomic", 3}, {0, 8}}, {{"barrier", 5}, {65, 128}}});
 }
 
-TEST_CASE("a loop has its chunks and the barrier at its end, but no other barrier") {
+TEST_CASE("a loop has its chunks and the barrier at its end") {
   OneThread thread;
   using enum EventKind;
   thread.comes_to(fork, 1);

@@ -36,7 +36,7 @@ Decided decided(const std::vector<Interval>& first, const std::vector<Interval>&
 
 }  // namespace
 
-TEST_CASE("chunks of a dynamic loop are decided when traced, those of a static one are not") {
+TEST_CASE("chunks of a dynamic loop are decided when traced") {
   const auto loop = [](std::uint8_t schedule) {
     return std::vector<Interval>{ends(10, {.kind = EventKind::loop_begin, .detail = schedule}),
                                  ends(100, {.kind = EventKind::chunk, .value = 3}),
@@ -57,7 +57,7 @@ TEST_CASE("so are a single's block and tasks, up to a barrier") {
   CHECK(found.tasks == Approx(0.03));
 }
 
-TEST_CASE("work behind a lock is decided if threads take it different numbers of times") {
+TEST_CASE("work behind a lock is decided if its threads' shares differ") {
   const auto turns = [](unsigned count, std::uint32_t call_site) {
     std::vector<Interval> found;
     for (unsigned i = 0; i < count; ++i) {
