@@ -21,7 +21,7 @@ Cluster::Cluster(Clock& clock_, Network& network_, const Topology& topology, Lay
       page_words(static_cast<std::uint16_t>(page_size.count / diff_word.count)),
       administrative_region(RegionId{static_cast<std::uint32_t>(regions.size())}),
       noise(options_.is_noisy ? costs_.costs().noise_deviation : 0, costs_.costs().noise_duration, options_.seed,
-            layout_.processes()),
+            layout_.processes(), options_.draw),
       service(*this, layout_.processes()),
       first_uses(costs_.costs().first_copy > Time{} || costs_.costs().first_write > Time{}),
       first_twins(costs_.costs().first_write > Time{}),
@@ -30,7 +30,7 @@ Cluster::Cluster(Clock& clock_, Network& network_, const Topology& topology, Lay
       atomics(*this),
       arriving_(layout_.nodes),
       unacknowledged_(layout_.processes()),
-      random_(options_.seed) {
+      random_(options_.seed + options_.draw.value_or(0)) {
   for (const trace::Region& region : regions) {
     homes.push_back(homes_of(region, placement_of(options.placement, region, region.is_filled), region.pages));
     has_prefetch.push_back(sdsm::has_prefetch(region.kind));

@@ -47,6 +47,7 @@ struct RunOptions {
   bool is_noisy = false;      ///< simulate the platform's system noise
   double jitter = 0;  ///< coefficient of variation of a lognormal factor on each processor part of a remote fault
   std::uint64_t seed = 1;
+  Noise::Draw draw{};            ///< one of several with this seed
   std::optional<Bytes> page{};   ///< empty: the page size at which the platform's costs were measured
   bool full_page_diffs = false;  ///< count the whole page as the diff of each written page
   ProtocolKind protocol = default_protocol;

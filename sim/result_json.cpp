@@ -146,6 +146,17 @@ Json uncertainty_of(const RunDescription& description, const Platform& platform,
   return band;
 }
 
+/// Times of runs that differ by the machine's noise and jitter.
+Json spread_of(const Uncertainty& spread) {
+  Json times = Json::array();
+  for (const Draw& draw : spread.draws) times.push_back(to_seconds(draw.makespan));
+  return {{"samples", spread.draws.size()},
+          {"shown", median_draw(spread).number},
+          {"low_5_percent_s", to_seconds(quantile(spread, 0.05))},
+          {"high_95_percent_s", to_seconds(quantile(spread, 0.95))},
+          {"times_s", std::move(times)}};
+}
+
 }  // namespace
 
 std::vector<Beyond> beyond_calibration(const Platform& platform, Layout layout, const Result& result) {
@@ -182,7 +193,7 @@ Json versions(NetworkKind network) {
 namespace {
 
 Json result_document(const RunDescription& description, const Platform& platform, const Result& result,
-                     const Uncertainty* uncertainty) {
+                     const Uncertainty* uncertainty, const Uncertainty* spread) {
   Json document = results::head("simulation", description.program, description.layout, description.options.protocol);
   document["seed"] = description.seed;
   const bool has_flags = description.has_flags;
@@ -201,6 +212,8 @@ Json result_document(const RunDescription& description, const Platform& platform
                          {"page_bytes", description.options.page.value_or(platform.costs.page).count},
                          {"full_page_diffs", description.options.full_page_diffs},
                          {"region", description.options.whole_run ? "whole" : "clock"}};
+  if (description.varies) document["options"]["draws"] = description.draws;
+  if (description.is_quiet_machine) document["options"]["quiet_machine"] = true;
   if (tables_of(description.options.protocol).traits.has_scopes) {
     const jiajia::Rules& rules = description.options.jiajia;
     document["options"].update({{"scope", rules.scope == jiajia::Scope::lock ? "lock" : "openmp"},
@@ -242,6 +255,7 @@ Json result_document(const RunDescription& description, const Platform& platform
     }
     document["outside_calibration"] = std::move(beyond);
   }
+  if (spread) document["spread"] = spread_of(*spread);
   if (uncertainty) document["uncertainty"] = uncertainty_of(description, platform, *uncertainty);
   return document;
 }
@@ -249,8 +263,8 @@ Json result_document(const RunDescription& description, const Platform& platform
 }  // namespace
 
 void write_result(const RunDescription& description, const Platform& platform, const Result& result,
-                  const Uncertainty* uncertainty, const std::string& file) {
-  results::write(result_document(description, platform, result, uncertainty), file);
+                  const Uncertainty* uncertainty, const Uncertainty* spread, const std::string& file) {
+  results::write(result_document(description, platform, result, uncertainty, spread), file);
 }
 
 }  // namespace sdsm::sim

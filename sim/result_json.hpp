@@ -29,6 +29,9 @@ struct RunDescription {
   std::uint64_t reductions = 0;               ///< recognised in the trace
   std::string reductions_as = {};             ///< how they are done: --reductions
   trace::Decided decided = {};                ///< by the tracer's clocks
+  bool varies = false;                        ///< from run to run, by noise or jitter
+  std::uint64_t draws = 1;                    ///< runs that were simulated, then
+  bool is_quiet_machine = false;              ///< --quiet-machine
   std::uint64_t traced_flops = 0;             ///< of the machine that traced; 0: not in the trace
 };
 
@@ -49,9 +52,10 @@ std::string simgrid_version();
 /// Returns the versions of what made a simulated result, besides sdsm itself.
 nlohmann::ordered_json versions(NetworkKind network);
 
-/// Writes the document to `file`, or to stdout for "-". `uncertainty`: null if none was asked for. Throws
-/// std::system_error if an input cannot be read, and what commands::write_output() throws.
+/// Writes the document to `file`, or to stdout for "-". `uncertainty`: null if none was asked for. `spread`: of draws
+/// of noise and jitter; null if there is one. Throws std::system_error if an input cannot be read, and what
+/// commands::write_output() throws.
 void write_result(const RunDescription& description, const Platform& platform, const Result& result,
-                  const Uncertainty* uncertainty, const std::string& file);
+                  const Uncertainty* uncertainty, const Uncertainty* spread, const std::string& file);
 
 }  // namespace sdsm::sim

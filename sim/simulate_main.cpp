@@ -75,6 +75,8 @@ struct Request {
   std::string order;
   bool quiet = false;
   std::optional<std::uint64_t> draws;  ///< for a band around the prediction
+  std::optional<std::uint64_t> runs;   ///< draws of noise and jitter; none: as many as is usual
+  bool is_quiet_machine = false;       ///< no noise, no jitter
   std::string asked_of_jiajia;         ///< an option that only it has
   std::vector<std::string> privatized;
   std::string reductions = "atomic";  ///< or "omni"
@@ -275,6 +277,12 @@ Bytes read_in_parallel(const trace::File& file, const std::vector<RegionId>& pri
   return static_cast<std::int64_t>(pages.size()) * page;
 }
 
+/// "median of 101 runs; the middle 90 % take 40.1 to 80.3 ms".
+std::string spread_in_words(const Uncertainty& spread) {
+  return fmt::format("median of {} runs, of which the middle 90 % take {} to {}", spread.draws.size(),
+                     format_time(quantile(spread, 0.05)), format_time(quantile(spread, 0.95)));
+}
+
 void print_uncertainty(const Uncertainty& uncertainty) {
   fmt::print("{} draws of its costs: median {:.6g} s, middle 90 % from {:.6g} to {:.6g} s\n", uncertainty.draws.size(),
              to_seconds(quantile(uncertainty, 0.5)), to_seconds(quantile(uncertainty, 0.05)),
@@ -360,13 +368,14 @@ void tell_what_the_band_holds(const Request& request, const Platform& platform, 
 }
 
 void print_report(const Request& request, const Platform& platform, Layout layout, const Result& result,
-                  const Uncertainty* uncertainty, std::uint64_t reductions) {
+                  const Uncertainty* uncertainty, const Uncertainty* spread, std::uint64_t reductions) {
   const ProtocolKind protocol = request.options.protocol;
   fmt::print("{}  on {}, {} node{} x {} thread{}{}{}\n", request.trace, request.platform, layout.nodes,
              layout.nodes == 1 ? "" : "s", layout.threads_per_node, layout.threads_per_node == 1 ? "" : "s",
              protocol == default_protocol ? "" : fmt::format(", protocol {}", name_of(protocol)),
              tables_of(protocol).has_messages() ? ", network " + request.network : "");
-  fmt::print("makespan {} (whole run {})\n", format_time(result.makespan), format_time(result.whole_makespan));
+  fmt::print("makespan {} ({}whole run {})\n", format_time(result.makespan),
+             spread ? spread_in_words(*spread) + "; " : "", format_time(result.whole_makespan));
   if (!request.scale.sequential_time.empty() && result.makespan.count() > 0) {
     const Time alone = request.scale.sequential();
     fmt::print("speedup {:.3g} (over {} with one thread, of --sequential-time)\n",
@@ -478,17 +487,18 @@ void tell_speeds(const Request& request, const Platform& platform, const trace::
 }
 
 void warn_of(const Request& request, const Platform& platform, Layout layout, const trace::File& file,
-             const Result& result, const trace::Reductions& reductions, const trace::Decided& decided) {
+             const Result& result, const trace::Reductions& reductions, const trace::Decided& decided,
+             const Uncertainty* spread) {
   if (const std::string note = trace::note_of(decided); !note.empty()) say(note + ".");
   if (!request.scale.is_given()) {
     say("note: compute times are those of the machine that traced. For another's, give --sequential-time or "
         "--compute-factor.");
   }
-  if (platform.costs.noise_deviation > 0 && !request.draws) {
+  if (platform.costs.noise_deviation > 0 && !request.is_quiet_machine) {
     say(fmt::format(
-        "note: the machine's noise (its processors' pace varies by {:.2g} %) is drawn once, from --seed. {} "
-        "how runs differ; --set noise.deviation=0 is the machine without it.",
-        100 * platform.costs.noise_deviation, platform.uncertain.empty() ? "Other seeds show" : "--uncertainty shows"));
+        "note: on this machine a processor's pace varies by {:.2g} %, so runs differ: {}. --quiet-machine is without.",
+        100 * platform.costs.noise_deviation,
+        spread ? "this is the " + spread_in_words(*spread) : "this is one of them"));
   }
   if (request.scale.from_host_speed) tell_speeds(request, platform, file);
   if (!request.scale.sequential_trace.empty()) {
@@ -562,13 +572,23 @@ Layout layout_of(const Request& request, const Platform& platform, const trace::
   return layout;
 }
 
+std::uint64_t usual_draws_of(const trace::File& file) {
+  std::uint64_t intervals = 0, touches = 0;
+  for (std::uint32_t thread = 0; thread < file.header().threads; ++thread) {
+    intervals += file.totals(thread).intervals;
+    touches += file.totals(thread).page_touches;
+  }
+  return usual_draws(intervals, touches);
+}
+
 /// The request's options, with what the trace and the platform decide.
 RunOptions options_of(const Request& request, const Platform& platform, const trace::File& file) {
   RunOptions options = request.options;
   options.page_figures = !request.pages.empty();
   options.readings = !request.readings.empty();
   options.whole_run = request.region == "whole";
-  options.is_noisy = true;
+  options.is_noisy = !request.is_quiet_machine;
+  if (request.is_quiet_machine) options.jitter = 0;
   const Bytes page = page_size_of(request, platform, file);
   options.page = page;
   options.privatized = privatized_regions(request, file);
@@ -611,7 +631,7 @@ Program program_of(const trace::File& file, const trace::TraceSurvey& survey, By
 RunDescription description_of(const Request& request, const std::vector<std::filesystem::path>& inputs,
                               const Platform& platform, const trace::File& file, Layout layout, NetworkKind network,
                               const RunOptions& options, const trace::Reductions& reductions,
-                              const trace::Decided& decided) {
+                              const trace::Decided& decided, bool varies, std::uint64_t draws) {
   return {file.header().program,
           layout,
           options.seed,
@@ -626,17 +646,20 @@ RunDescription description_of(const Request& request, const std::vector<std::fil
           reductions.count,
           request.reductions,
           decided,
+          varies,
+          draws,
+          request.is_quiet_machine,
           file.header().speed_flops};
 }
 
 /// On stdout, unless an output goes there.
 void report(const Request& request, const Platform& platform, Layout layout, const Result& result,
-            const Uncertainty* uncertainty, std::uint64_t reductions) {
+            const Uncertainty* uncertainty, const Uncertainty* spread, std::uint64_t reductions) {
   if (request.is_silent) return;
   const std::vector<std::string> outputs = outputs_of(request);
   const bool is_on_stdout = std::find(outputs.begin(), outputs.end(), "-") == outputs.end();
   tell_changes(platform, is_on_stdout);
-  if (is_on_stdout) print_report(request, platform, layout, result, uncertainty, reductions);
+  if (is_on_stdout) print_report(request, platform, layout, result, uncertainty, spread, reductions);
 }
 
 int simulate(Request request) {
@@ -666,13 +689,31 @@ int simulate(Request request) {
   };
 
   commands::Progress display(request.quiet);
-  const double simulations = 1 + static_cast<double>(request.draws.value_or(0));
-  const Progress draws_progress = [&](double part) { display.show_part(part * (1 - 1 / simulations)); };
+  const bool varies = options.jitter > 0 || (options.is_noisy && platform.costs.noise_deviation > 0);
+  const std::uint64_t runs = varies ? request.runs.value_or(usual_draws_of(file)) : 1;
+  if (runs % 2 == 0) {
+    throw BadInput(
+        fmt::format("--draws {}: one of the runs is to be the median. Give an odd number, such as {}", runs, runs + 1));
+  }
+  const double simulations = static_cast<double>(request.draws.value_or(0) + runs + (runs > 1 ? 1 : 0));
+  double shown = 0;
+  const Progress draws_progress = [&](double part) { display.show_part((shown + part) / simulations); };
   const Progress last_progress = [&](double part) { display.show_part(1 - (1 - part) / simulations); };
   // The draws go first, as their processes must come from one that has no engine yet.
   std::optional<Uncertainty> uncertainty;
-  if (request.draws)
-    uncertainty = simulate_draws(platform, layout, network, program, options, *request.draws, draws_progress);
+  const auto draw = [&](Varied varied, std::uint64_t count) {
+    const Progress progress = [&](double part) { draws_progress(part * static_cast<double>(count)); };
+    Uncertainty drawn = simulate_draws(platform, layout, network, program, options, varied, count, progress);
+    shown += static_cast<double>(count);
+    return drawn;
+  };
+  if (request.draws) uncertainty = draw(Varied::costs, *request.draws);
+  std::optional<Uncertainty> spread;
+  if (runs > 1) {
+    spread = draw(Varied::noise, runs);
+    options.draw = median_draw(*spread).number;
+  }
+  const Uncertainty* const varied = spread ? &*spread : nullptr;
   std::optional<timelines::Timeline> timeline;
   if (!request.timeline.file.empty()) timeline.emplace(layout, tables_of(options.protocol), selection);
   options.timeline = timeline ? &*timeline : nullptr;
@@ -680,7 +721,7 @@ int simulate(Request request) {
   display.end();
 
   if (timeline) write_timeline(request, file, *timeline, result);
-  if (!request.is_silent) warn_of(request, platform, layout, file, result, reductions, decided);
+  if (!request.is_silent) warn_of(request, platform, layout, file, result, reductions, decided, varied);
   if (!request.pages.empty()) write_output(page_table(file, layout, result), request.pages);
   if (!request.readings.empty())
     write_output(trace::readings_text(request.shown.value_or(result.readings)), request.readings);
@@ -688,10 +729,10 @@ int simulate(Request request) {
   if (band) tell_what_the_band_holds(request, platform, result, *band, layout);
   if (!request.json.empty()) {
     const RunDescription description =
-        description_of(request, inputs, platform, file, layout, network, options, reductions, decided);
-    write_result(description, platform, result, band, request.json);
+        description_of(request, inputs, platform, file, layout, network, options, reductions, decided, varies, runs);
+    write_result(description, platform, result, band, varied, request.json);
   }
-  report(request, platform, layout, result, band, reductions.count);
+  report(request, platform, layout, result, band, varied, reductions.count);
   return done;
 }
 
@@ -720,6 +761,7 @@ int simulate_with_output(Request request) {
     own.json = own.pages = own.output = "";
     own.timeline = {};
     own.draws.reset();
+    own.runs = 1;
     own.is_silent = own.quiet = true;
     simulate_apart(own);
   };
@@ -791,6 +833,13 @@ void add_model(CommandLine& app, Request& request, std::string& placement, std::
       .check(number(0, 2))
       .type_name("CV")
       .capture_default_str();
+  app.add_option(
+         "--draws", request.runs,
+         "with --jitter or the platform's noise: simulate N runs (an odd number, 1 to 9999) and show the one of "
+         "median time, and how they differ (default: 21 to 401, for about 2 s)")
+      .type_name("N")
+      .check(whole_number(1, most_draws - 1));
+  app.add_flag("--quiet-machine", request.is_quiet_machine, "without jitter and without the platform's noise.*");
   app.add_option(
          "--uncertainty", request.draws,
          "also simulate N (10 to 10000) sets of costs, drawn from the standard errors and runs in the platform file, "

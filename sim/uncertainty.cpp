@@ -106,10 +106,24 @@ Time quantile(const Uncertainty& uncertainty, double part) {
   return times[below] + Time{std::llround((position - static_cast<double>(below)) * step)};
 }
 
+std::uint64_t usual_draws(std::uint64_t intervals, std::uint64_t touches) {
+  constexpr std::uint64_t budget_us = 2'000'000, least = 21, most = 401;
+  // Roughly what they take on a machine of 2020, and a child process takes 5 ms.
+  return std::clamp(budget_us / (5000 + 6 * intervals + touches), least, most) | 1;
+}
+
+const Draw& median_draw(const Uncertainty& uncertainty) {
+  std::vector<const Draw*> order;
+  for (const Draw& draw : uncertainty.draws) order.push_back(&draw);
+  std::stable_sort(order.begin(), order.end(), [](const Draw* a, const Draw* b) { return a->makespan < b->makespan; });
+  return *order[order.size() / 2];
+}
+
 Uncertainty simulate_draws(const Platform& platform, Layout layout, NetworkKind network,
-                           const std::function<Program()>& program, const RunOptions& options, std::uint64_t count,
-                           const Progress& progress) {
-  CostSampler sampler(platform, options.seed, options.protocol);
+                           const std::function<Program()>& program, const RunOptions& options, Varied varied,
+                           std::uint64_t count, const Progress& progress) {
+  std::optional<CostSampler> sampler;
+  if (varied == Varied::costs) sampler.emplace(platform, options.seed, options.protocol);
   Uncertainty found;
   struct Running {
     std::size_t draw;
@@ -119,13 +133,18 @@ Uncertainty simulate_draws(const Platform& platform, Layout layout, NetworkKind 
   std::size_t finished = 0;
   const auto start = [&] {
     Platform drawn = platform;
-    drawn.costs = sampler.draw();
+    if (sampler) drawn.costs = sampler->draw();
     RunOptions own = options;
     own.page_figures = own.constructs = false;
     own.timeline = nullptr;
-    own.seed = options.seed + found.draws.size() + 1;
-    Draw draw{{}, own.seed, {}};
-    for (const UncertainCost& cost : platform.uncertain) draw.costs.push_back(cost.get(drawn.costs));
+    Draw draw;
+    if (sampler) {
+      draw.seed = own.seed = options.seed + found.draws.size() + 1;
+      for (const UncertainCost& cost : platform.uncertain) draw.costs.push_back(cost.get(drawn.costs));
+    } else {
+      draw.seed = own.seed;
+      own.draw = draw.number = static_cast<std::uint32_t>(found.draws.size());
+    }
     running.push_back({found.draws.size(), commands::ForkedCall([&] {
                          const Result result = simulate(drawn, layout, network, program(), own);
                          return std::to_string(result.makespan.count());
@@ -153,7 +172,7 @@ Uncertainty simulate_draws(const Platform& platform, Layout layout, NetworkKind 
     const auto ready = std::find_if(waiting.begin(), waiting.end(), [](const pollfd& one) { return one.revents != 0; });
     finish(static_cast<std::size_t>(ready - waiting.begin()));
   }
-  found.refused = sampler.refused();
+  if (sampler) found.refused = sampler->refused();
   return found;
 }
 

@@ -1,4 +1,5 @@
-/// A prediction's uncertainty: the run simulated with many sets of costs, drawn from standard errors and runs.
+/// How predictions differ: a run simulated with many sets of costs, drawn from standard errors and runs, or as often
+/// with the machine's noise and jitter alone.
 #pragma once
 
 #include <cstdint>
@@ -43,6 +44,7 @@ class CostSampler {
 struct Draw {
   std::vector<double> costs;  ///< of Platform::uncertain, in its order
   std::uint64_t seed = 0;     ///< of jitter and noise
+  std::uint32_t number = 0;   ///< among those of the machine's noise, from 0
   Time makespan{};
 };
 
@@ -55,11 +57,21 @@ struct Uncertainty {
 /// Precondition: there are draws.
 Time quantile(const Uncertainty& uncertainty, double part);
 
+/// Number of draws of noise and jitter that take about 2 s of a processor, 21 to 401, and odd. It depends on the trace
+/// alone, its threads' intervals and page touches, so that the result does.
+std::uint64_t usual_draws(std::uint64_t intervals, std::uint64_t touches);
+
+/// The draw of median makespan. Precondition: their number is odd.
+const Draw& median_draw(const Uncertainty& uncertainty);
+
+enum class Varied : std::uint8_t { costs, noise };
+
 /// Simulates `count` draws, each in a child process, as many at once as there are processors. Draw i (from 1) uses
-/// options.seed + i for jitter. Must be called before this process has an engine. `program` makes the same program each
-/// time. Throws as CostSampler and simulate() do.
+/// options.seed + i for jitter; of `noise`, draw i (from 0) has the platform's costs and RunOptions::draw. Must be
+/// called before this process has an engine. `program` makes the same program each time. Throws as CostSampler and
+/// simulate() do.
 Uncertainty simulate_draws(const Platform& platform, Layout layout, NetworkKind network,
-                           const std::function<Program()>& program, const RunOptions& options, std::uint64_t count,
-                           const Progress& progress);
+                           const std::function<Program()>& program, const RunOptions& options, Varied varied,
+                           std::uint64_t count, const Progress& progress);
 
 }  // namespace sdsm::sim

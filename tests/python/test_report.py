@@ -44,7 +44,7 @@ def test_a_simulation_command_says_everything_that_its_result_depends_on():
     command = run.command(Path("build/sdsm"), Path("a.trace"), Path("p3.xml"))
     assert " ".join(command) == (
         "build/sdsm simulate a.trace --platform p3.xml --nodes 4 --threads-per-node 1 --sequential-time 7.5s "
-        "--network queue --seed 3 --jitter 0.05 --json -"
+        "--network queue --seed 3 --jitter 0.05 --draws 1 --json -"
     )
 
 

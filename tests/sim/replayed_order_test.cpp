@@ -97,7 +97,7 @@ TEST_CASE("a band keeps the run's order for all drawn costs") {
     return finished;
   };
   const Uncertainty found =
-      simulate_draws(read_platform(file.path()), {2, 1}, NetworkKind::queue, in_order, {}, 10, {});
+      simulate_draws(read_platform(file.path()), {2, 1}, NetworkKind::queue, in_order, {}, Varied::costs, 10, {});
   const Time free = run(file.path(), NetworkKind::queue, both_lock()).makespan;
   const Time nominal = run(file.path(), {2, 1}, NetworkKind::queue, in_order).makespan;
   CHECK(nominal > free);

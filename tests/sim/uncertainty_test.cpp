@@ -63,7 +63,7 @@ Uncertainty draws_of(const PlatformText& text, const TestProgram& program, std::
                      NetworkKind network = NetworkKind::queue, const RunOptions& options = {}) {
   const TemporaryFile file(text.text());
   return simulate_draws(read_platform(file.path()), program.layout(), network, [&] { return program.finished(); },
-                        options, count, {});
+                        options, Varied::costs, count, {});
 }
 
 }  // namespace
@@ -273,7 +273,7 @@ TEST_CASE("JIAJIA's band comes from its own costs") {
   program.barrier_of_all();
   const Uncertainty found =
       simulate_draws(read_platform(file.path()), program.layout(), NetworkKind::queue,
-                     [&] { return program.finished(); }, {.protocol = ProtocolKind::jiajia}, 30, {});
+                     [&] { return program.finished(); }, {.protocol = ProtocolKind::jiajia}, Varied::costs, 30, {});
   Values costs, times;
   for (const Draw& draw : found.draws) {
     costs.push_back(draw.costs[0]);
@@ -306,7 +306,7 @@ TEST_CASE("bands cover the true time as often as they claim") {
 
 TEST_CASE("quantiles interpolate between the two nearest times") {
   Uncertainty five;
-  for (const int time : {50, 10, 40, 20, 30}) five.draws.push_back({{}, 0, Time{time}});
+  for (const int time : {50, 10, 40, 20, 30}) five.draws.push_back({{}, 0, 0, Time{time}});
   CHECK(quantile(five, 0) == Time{10});
   CHECK(quantile(five, 0.05) == Time{12});
   CHECK(quantile(five, 0.5) == Time{30});

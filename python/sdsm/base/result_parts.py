@@ -55,6 +55,13 @@ class OfSimulation:
     __slots__ = ()
 
     @property
+    def band_s(self) -> tuple[float, float] | None:
+        """Ends of the middle 90 %: with --uncertainty, else of runs that differ by noise and jitter; None if there are neither."""
+        result = cast("Simulation", self)
+        band = result.uncertainty or result.spread
+        return (band.low_5_percent_s, band.high_95_percent_s) if band else None
+
+    @property
     def computing_s(self) -> float:
         """Time that one processor with memory of its own would need for the computing of all threads.
 

@@ -62,6 +62,12 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     versions: dict[str, str]
 
 
+class Spread(msgspec.Struct, frozen=True, kw_only=True):
+    samples: Positive
+    low_5_percent_s: Seconds
+    high_95_percent_s: Seconds
+
+
 class Uncertainty(msgspec.Struct, frozen=True, kw_only=True):
     median_s: Seconds
     low_5_percent_s: Seconds
@@ -72,6 +78,7 @@ class Simulation(OfSimulation, Run, frozen=True, kw_only=True):
     seed: Index
     baselines: Baselines | None = None
     constructs: tuple[Construct, ...] = ()
+    spread: Spread | None = None
     extrapolated: tuple[str, ...]
     set: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)] = ()
     uncertainty: Uncertainty | None = None

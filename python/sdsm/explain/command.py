@@ -27,15 +27,17 @@ examples:
   sdsm explain cg.trace -p p3-score -n 4 --sequential-time 7.5s --plot cg.svg
   sdsm explain cg.trace -p p3-score -n 2 -t 2 --placement block --no-gains
 
-These mean the same as in `sdsm simulate`: --network, --memory-bound, --jitter, --seed, --atomics, --region, --protocol,
---page-size, --prefetch, --max-memory.
+These mean the same as in `sdsm simulate`: --network, --memory-bound, --jitter, --seed, --draws (21 runs by default),
+--quiet-machine, --atomics, --region, --protocol, --page-size, --prefetch, --max-memory.
 Exit status: 0 done, 1 the run failed, 2 bad usage or input."""
 
 #: Options of `sdsm simulate` with a value, which are passed on unchanged.
 HANDED_ON = (
-    "--memory-bound", "--network", "--jitter", "--seed", "--atomics", "--region", "--protocol", "--page-size", "--prefetch", "--max-memory",
+    "--memory-bound", "--network", "--jitter", "--seed", "--draws", "--atomics", "--region", "--protocol", "--page-size", "--prefetch", "--max-memory",
 )  # fmt: skip
 MOST_NODES = 1 << 20
+#: Of the runs of each simulation on a machine with noise, or with --jitter, for there are many simulations.
+DRAWS = "21"
 
 
 def parser() -> argparse.ArgumentParser:
@@ -53,6 +55,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change the platform, as in `sdsm simulate`")
     for name in HANDED_ON:
         p.add_argument(name, help=argparse.SUPPRESS)
+    p.add_argument("--quiet-machine", action="store_true", help=argparse.SUPPRESS)
     p.add_argument("--no-gains", action="store_true", help="simulate the point alone, no alternatives")
     p.add_argument("--json", type=file_name, metavar="FILE|-", help="write the same as JSON (docs/result-format.md)")
     p.add_argument("--plot", type=file_name, metavar="FILE", help="draw it: a .png, .svg or .pdf")
@@ -70,6 +73,9 @@ def _point(options: argparse.Namespace) -> Point:
         scale.append("--from-host-speed")
     given = [(name, getattr(options, name.removeprefix("--").replace("-", "_"))) for name in HANDED_ON]
     others = [word for name, value in given if value is not None for word in (name, value)]
+    if options.draws is None:
+        others += ["--draws", DRAWS]
+    others += ["--quiet-machine"] * options.quiet_machine
     layout = Layout(options.nodes, options.threads_per_node)
     return Point(
         str(options.trace), str(options.platform), layout, options.placement, tuple(scale), tuple(options.set), tuple(others)

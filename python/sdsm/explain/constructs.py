@@ -83,6 +83,18 @@ class Construct:
         return sum(seconds for term, seconds in self.time_s.items() if term != "compute")
 
     @property
+    def computing_s(self) -> float:
+        return self.time_s.get("compute", 0.0)
+
+    @property
+    def faults_s(self) -> float:
+        return sum(seconds for term, seconds in self.time_s.items() if term.startswith("fault "))
+
+    @property
+    def diffs_s(self) -> float:
+        return self.time_s.get("diff", 0.0)
+
+    @property
     def waiting_s(self) -> float:
         return sum(seconds for term, seconds in self.time_s.items() if term in WAITS)
 

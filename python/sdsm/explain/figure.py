@@ -9,8 +9,10 @@ from typing import NamedTuple
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from sdsm.base.output_file import utf8
 from sdsm.explain.explanation import Explanation
 from sdsm.plot import style
+from sdsm.plot.results import printable
 
 MOST_BARS = 8
 #: A bar that is so many times as long as the first one is cut off there.
@@ -23,8 +25,11 @@ class _Bar(NamedTuple):
     is_extrapolated: bool = False
 
 
-def draw(explanation: Explanation) -> Figure:
-    """A panel each of terms, constructs, arrays and alternatives: bars in seconds, the largest first."""
+def draw(explanation: Explanation, is_named: bool = True) -> Figure:
+    """A panel each of terms, constructs, arrays and alternatives: bars in seconds, the largest first.
+
+    is_named: whether the title has the names of program and platform.
+    """
     result, point = explanation.result, explanation.point
     threads = len(result.threads)
     terms = [_Bar(term, value) for term, value in explanation.terms[:MOST_BARS]]
@@ -44,9 +49,10 @@ def draw(explanation: Explanation) -> Figure:
     for axes, (title, bars, colour) in zip(rows[:, 0], shown, strict=True):
         _bars(axes, title, bars, colour)
     hatched = any(bar.is_extrapolated for _, bars, _ in shown for bar in bars)
+    names = printable(utf8(f"{Path(result.program[0]).name} on {Path(point.platform).stem}, ")) if is_named else ""
     style.heading(
         figure,
-        style.short(f"{Path(result.program[0]).name} on {Path(point.platform).stem}, {point.layout}: {result.makespan_s:.4g} s"),
+        style.short(f"{names}{point.layout}: {result.makespan_s:.4g} s"),
         "Seconds, mean over threads; alternatives are simulated whole." + (f" Hatched: {style.EXTRAPOLATED}" if hatched else ""),
     )
     return figure

@@ -96,9 +96,7 @@ def _constructs(explanation: Explanation) -> list[str]:
         return []
     lines = ["", "Where in the program: seconds of all threads together", f"  {'compute':>9} {'faults':>9} {'diffs':>9} {'waiting':>9} {'times':>8}"]
     for one in shown[:MOST_CONSTRUCTS]:
-        time_s = one.time_s
-        faults_s = sum(seconds for term, seconds in time_s.items() if term.startswith("fault "))
-        columns = " ".join(f"{seconds:>9.4g}" for seconds in (time_s.get("compute", 0.0), faults_s, time_s.get("diff", 0.0), one.waiting_s))
+        columns = " ".join(f"{seconds:>9.4g}" for seconds in (one.computing_s, one.faults_s, one.diffs_s, one.waiting_s))
         shown_text = f"  {_shown(one.line.text)}" if one.line is not None and one.line.text else ""
         lines.append(f"  {columns} {one.times:>8}  {one.title}{shown_text}")
         lines += [f"{'':51}called from {' <- '.join(chain[:MOST_CALLERS])}" for chain in one.callers[:MOST_CHAINS]]

@@ -36,7 +36,7 @@ class Result:
               hash, and compute factor (unless a sequential time gave it, which is a setting).
     extrapolated: kinds of cost that the platform does not have for a prediction, as in docs/result-format.md.
     times_s:  the predicted time, or that of each run.
-    band_s:   the middle 90 % of a prediction, where it was made with --uncertainty.
+    band_s:   the middle 90 % of a prediction, where it was made with --uncertainty, or the platform has noise.
     account_s: where the time went, mean over threads, by term; of several runs that of the one of median time.
     run_account_s: the same in the terms that a run can tell: what is stolen is part of what the thread did meanwhile.
     counts:   of all threads together, by name.
@@ -92,8 +92,7 @@ def result_of(source: Text) -> Result:
         else:
             settings["sequential time"] = "by the hosts' speed" if run.options.get("compute_from") == "host-speed" else "not given"
             variant["compute factor"] = f"{run.options.get('compute_factor', 1):g}"
-        if run.uncertainty:
-            band = (run.uncertainty.low_5_percent_s, run.uncertainty.high_95_percent_s)
+        band = run.band_s
     elif isinstance(run, run_result.Native):
         times = tuple(one.makespan_s for one in run.runs)
     if min(*times, *(band or times)) <= 0:

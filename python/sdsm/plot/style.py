@@ -65,7 +65,8 @@ def heading(figure: Figure, title: str, explanation: str) -> None:
     lines = explanation.count("\n") + 1
     top = 1.0 - (0.52 + 0.17 * lines) / height_in
     figure.get_layout_engine().set(rect=(0.0, 0.0, 1.0, top))  # type: ignore[union-attr, call-arg]
-    figure.text(0.012, 1.0 - 0.12 / height_in, title, fontsize=12, fontweight="bold", va="top")
+    # A user's name is text, and no formula.
+    figure.text(0.012, 1.0 - 0.12 / height_in, title, fontsize=12, fontweight="bold", va="top", parse_math=False)
     figure.text(0.012, 1.0 - 0.40 / height_in, explanation, fontsize=8.5, color="#555555", va="top", linespacing=1.35)
 
 

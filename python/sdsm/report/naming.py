@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from sdsm.base.output_file import utf8
+from sdsm.explain.causes import Cause
+from sdsm.explain.constructs import Construct
 from sdsm.explain.memory import Array
 from sdsm.plot.results import Result, printable
 
@@ -35,6 +37,15 @@ class Naming:
         if not self.is_anonymous:
             return replace(one, name=self.name("array", one.name))
         return replace(one, name=self.name("array", one.name), line=None, touches=(), variables={})
+
+    def construct(self, one: Construct) -> Construct:
+        if not self.is_anonymous:
+            return one
+        return replace(one, title=self.name(one.title.partition(" at ")[0], one.title), place="", line=None, callers=())
+
+    def cause(self, one: Cause, titles: Mapping[str, str]) -> Cause:
+        """titles: new ones of constructs and arrays, by the old."""
+        return replace(one, what=titles.get(one.what, "array"), place="") if self.is_anonymous else one
 
     def result(self, one: Result) -> Result:
         """Returns the result with numbers for names of files, programs and machines."""

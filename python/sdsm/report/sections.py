@@ -29,6 +29,8 @@ from sdsm.sweep.kept import Kept
 
 Row = tuple[str, ...]
 MOST_ROWS = 200
+#: Chains of calls of a construct.
+MOST_CHAINS = 2
 #: Most notes above a page; more make a list.
 MOST_SENTENCES = 3
 
@@ -156,7 +158,13 @@ def _explained(
     # The excerpt itself says what its timeline lacks.
     notes = tuple(one for one in explained.notes if not one.startswith("warning: the timeline"))
     locks = tuple(replace(one, name=naming.name("lock", one.name)) for one in explained.locks)
-    explained = replace(explained, notes=notes, arrays=arrays, locks=locks, findings=tuple(explanation.findings(explained.result, arrays, locks)))
+    constructs = tuple(naming.construct(one) for one in explained.constructs)
+    titles = {old.title: new.title for old, new in zip(explained.arrays, arrays, strict=True)}
+    titles |= {old.title: new.title for old, new in zip(explained.constructs, constructs, strict=True)}
+    explained = replace(
+        explained, notes=notes, arrays=arrays, locks=locks, findings=tuple(explanation.findings(explained.result, arrays, locks)),
+        constructs=constructs, causes=tuple(naming.cause(one, titles) for one in explained.causes),
+    )  # fmt: skip
     if naming.is_anonymous:
         explained = replace(explained, notes=(), outcomes=tuple(replace(one, why="") for one in explained.outcomes))
     return explained, ""
@@ -166,11 +174,24 @@ def _of_explanation(explained: explanation.Explanation, naming: Naming) -> Itera
     time_s = explained.result.makespan_s
     yield Section(
         "Where the time goes",
-        [figure_uri(explanation_figure.draw(explained))],
+        [figure_uri(explanation_figure.draw(explained, is_named=not naming.is_anonymous))],
         [f"Speedup over its computing on one processor ({explained.result.computing_s:.4g} s): {explained.result.computing_s / time_s:.3g}.", *_without_queues(explained)],
         columns=("mean over threads", "seconds", "share"),
         rows=[(term, f"{value:.4g}", f"{value / time_s:.1%}") for term, value in explained.terms],
     )
+    if explained.causes:
+        yield Section(
+            "What costs most, constructs and arrays",
+            items=["Faults and diffs are in both. A gain is that of mending it alone."],
+            columns=("", "seconds", "share", "times as fast", "how"),
+            rows=[_cause(one, explained) for one in explained.causes[:MOST_ROWS]],
+        )
+    if explained.constructs:
+        yield Section(
+            "Where in the program: all threads together",
+            columns=("construct", "times", "computing s", "faults s", "diffs s", "waiting s", "called from"),
+            rows=[_construct(one) for one in explained.constructs[:MOST_ROWS]],
+        )
     drawn = figure.draw(explained.arrays)
     yield Section(
         "Which memory costs it",
@@ -194,6 +215,16 @@ def _without_queues(explained: explanation.Explanation) -> Iterator[str]:
     times = "; ".join(f"{what} {value_s:.4g} s" for what, value_s in explained.baselines())
     if times:
         yield f"Without queues it would be: {times}. What it takes beyond the latter is waits for links, homes, locks and flags."
+
+
+def _cause(one: explanation.Cause, explained: explanation.Explanation) -> Row:
+    gain = f"{one.gain:.2f}" if one.gain is not None else ""
+    return (one.what, f"{one.cost_s:.4g}", f"{one.cost_s / explained.all_threads_s:.1%}", gain, one.advice)
+
+
+def _construct(one: explanation.Construct) -> Row:
+    columns = (f"{seconds:.4g}" for seconds in (one.computing_s, one.faults_s, one.diffs_s, one.waiting_s))
+    return (one.title, str(one.times), *columns, "; ".join(" <- ".join(chain) for chain in one.callers[:MOST_CHAINS]))
 
 
 def _array(one: explanation.Array, explained: explanation.Explanation) -> Row:

@@ -38,9 +38,8 @@ class Done:
         return self.result.makespan_s if what == "time" else self.computing_s / self.result.makespan_s
 
     def band_s(self) -> tuple[float, ...]:
-        """Returns the ends of the middle 90 %, with --uncertainty; else nothing."""
-        band = self.result.uncertainty if self.result else None
-        return (band.low_5_percent_s, band.high_95_percent_s) if band else ()
+        """Returns the ends of the middle 90 %, with --uncertainty or noise; else nothing."""
+        return (self.result.band_s if self.result else None) or ()
 
     def account_s(self) -> dict[str, float]:
         """Returns the mean over threads, by term."""

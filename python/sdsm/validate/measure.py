@@ -200,7 +200,7 @@ class Measurer:
                 [
                     *(str(self._build / "sdsm"), "simulate", self._trace_of(case), "--platform", str(calibration.platform)),
                     *("--nodes", str(case.nodes), "--protocol", self._cluster.protocol, *self._scale_of(case)),
-                    *("--jitter", f"{calibration.jitter:.4f}", "--seed", str(seed), *draws, "--json", "-"),
+                    *("--jitter", f"{calibration.jitter:.4f}", "--seed", str(seed), "--draws", "1", *draws, "--json", "-"),
                 ],
                 TIME_LIMIT_S,
             )

@@ -88,7 +88,7 @@ class SimulationRun:
         """Returns the command line; its result JSON comes on stdout. `protocol`: None for the default."""
         layout = self.configuration.layout
         # Hardware shared memory has no remote pages.
-        jitter = () if protocol == "hardware" else ("--jitter", str(JITTER))
+        jitter = () if protocol == "hardware" else ("--jitter", str(JITTER), "--draws", "1")
         where = ("--nodes", str(layout.nodes), "--threads-per-node", str(layout.threads_per_node))
         scale = ("--sequential-time", f"{self.sequential_time_s!r}s")
         how = (*scale, "--network", NETWORK, "--seed", str(self.seed), *jitter)
