@@ -30,7 +30,7 @@ Cluster::Cluster(Clock& clock_, Network& network_, const Topology& topology, Lay
       atomics(*this),
       arriving_(layout_.nodes),
       unacknowledged_(layout_.processes()),
-      random_(options_.seed + options_.draw.value_or(0)) {
+      random_(Noise::seed_of(options_.seed, options_.draw)) {
   for (const trace::Region& region : regions) {
     homes.push_back(homes_of(region, placement_of(options.placement, region, region.is_filled), region.pages));
     has_prefetch.push_back(sdsm::has_prefetch(region.kind));
@@ -62,7 +62,7 @@ Cluster::Cluster(Clock& clock_, Network& network_, const Topology& topology, Lay
     const NodeId node = layout.node_of(ProcessId{process});
     threads.push_back(std::make_unique<Thread>(clock, noise, window, ProcessId{process}, node,
                                                processors[index_of(node)], costs.costs().fault_trap, options.timeline));
-    if (options.constructs) threads.back()->account.constructs = std::make_unique<ConstructAccount>();
+    if (options.constructs) threads.back()->account.constructs = std::make_unique<ConstructAccount>(options.singles);
     flushes.push_back(std::make_unique<Flush>(*this, *threads.back()));
   }
   rights.emplace(*this);

@@ -56,12 +56,13 @@ struct RunOptions {
   Bytes privatized_pages{};            ///< size of the used ones
   std::uint32_t prefetch = 0;          ///< largest number of further pages that a fetch brings
   HeapPlacement placement = HeapPlacement::as_asked;
-  bool whole_run = false;                   ///< measure everything, not only the region between the clock calls
-  bool page_figures = false;                ///< keep each page's costs for each thread
-  bool constructs = false;                  ///< keep accounts by construct
-  bool readings = false;                    ///< keep each value that the program's clock returns
-  std::optional<Atomics> atomics{};         ///< empty: as the platform says
-  timelines::Timeline* timeline = nullptr;  ///< shows the run
+  bool whole_run = false;                         ///< measure everything, not only the region between the clock calls
+  bool page_figures = false;                      ///< keep each page's costs for each thread
+  bool constructs = false;                        ///< keep accounts by construct
+  ConstructAccount::SinglesOfBarriers singles{};  ///< for these
+  bool readings = false;                          ///< keep each value that the program's clock returns
+  std::optional<Atomics> atomics{};               ///< empty: as the platform says
+  timelines::Timeline* timeline = nullptr;        ///< shows the run
 };
 
 /// A message of the protocol between processes. Uncounted kinds have no `kind`.

@@ -32,7 +32,7 @@ LockId lock_of(const Event& event) {
 
 }  // namespace
 
-ConstructAccount::ConstructAccount() : stretches_(1) {
+ConstructAccount::ConstructAccount(SinglesOfBarriers singles) : stretches_(1), singles_(std::move(singles)) {
   idle_ = row({ConstructKind::serial, 0});
   go_on();
 }
@@ -52,6 +52,8 @@ ConstructAccount::Part ConstructAccount::row_of(const Event& event, std::uint32_
     case EventKind::join: return row({ConstructKind::region, call_site});
     case EventKind::barrier:
       if (left_loop_ && left_at_ == call_site) return *left_loop_;
+      if (const auto single = singles_.find(call_site); single != singles_.end())
+        return row({ConstructKind::single, single->second});
       return row({ConstructKind::barrier, call_site});
     case EventKind::single:
     case EventKind::copyprivate: return row({ConstructKind::single, call_site});

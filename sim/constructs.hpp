@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -56,7 +57,10 @@ class ConstructAccount {
   /// What a charge belongs to: a construct, or a stretch of work whose construct is not known yet.
   using Part = std::uint64_t;
 
-  ConstructAccount();
+  /// Call sites of singles, by those of the barriers at their ends.
+  using SinglesOfBarriers = std::map<std::uint32_t, std::uint32_t>;
+
+  explicit ConstructAccount(SinglesOfBarriers singles = {});
 
   Part here() const { return here_; }
   /// The part that waits outside of regions belong to.
@@ -102,6 +106,7 @@ class ConstructAccount {
   std::optional<Part> left_loop_;  ///< ended at `left_at_`, which may have a barrier
   std::uint32_t left_at_ = 0;
   std::vector<Part> regions_;
+  SinglesOfBarriers singles_;
 };
 
 }  // namespace sdsm::sim

@@ -26,12 +26,20 @@ Time scaled(Time time, double factor) {
 
 }  // namespace
 
+std::uint64_t Noise::seed_of(std::uint64_t seed, Draw draw) {
+  if (!draw) return seed;
+  std::seed_seq mixed{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32), *draw, 0x64726177U};
+  std::uint32_t words[2];
+  mixed.generate(std::begin(words), std::end(words));
+  return std::uint64_t{words[0]} << 32 | words[1];
+}
+
 Noise::Noise(double deviation, Time lasts, std::uint64_t seed, std::uint32_t processes, Draw draw)
     // See Cluster::jittered().
     : variance_(std::log1p(deviation * deviation)), lasts_(lasts) {
   if (deviation <= 0) return;
   for (std::uint32_t process = 0; process < processes; ++process) {
-    const std::uint64_t own = seed + draw.value_or(0);
+    const std::uint64_t own = seed_of(seed, draw);
     std::seed_seq mixed{static_cast<std::uint32_t>(own), static_cast<std::uint32_t>(own >> 32), process};
     paces_.push_back({Time{}, 1, std::mt19937_64(mixed), {}});
   }

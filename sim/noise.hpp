@@ -25,6 +25,8 @@ class Noise {
  public:
   /// Number of one of several draws, from 0.
   using Draw = std::optional<std::uint32_t>;
+  /// A seed of the draw's own; `seed` itself if there is one only.
+  static std::uint64_t seed_of(std::uint64_t seed, Draw draw);
 
   /// `deviation` is the coefficient of variation of a work's duration; 0 means no noise. `lasts` is the mean time of a
   /// pace. Precondition: `lasts` is above zero if `deviation` is.

@@ -38,7 +38,7 @@ void Player::run() {
     last_event_ = interval->end;
     come_to(*interval);
     close(interval->end);
-    if (constructs_ != nullptr) constructs_->pass(interval->end, interval->call_site);
+    pass(*interval);
     ++intervals_;
   }
   thread_.catch_up_and_wait();
@@ -58,10 +58,15 @@ std::string Player::position() const {
 void Player::come_to(const trace::Interval& interval) {
   if (constructs_ == nullptr) return;
   constructs_->come_to(interval.end, interval.call_site);
+}
+
+void Player::pass(const trace::Interval& interval) {
+  if (constructs_ == nullptr) return;
   using enum EventKind;
   constexpr std::array uncounted{join, release, copyprivate, chunk, loop_end, task, clock, give};
   const bool counts = std::find(uncounted.begin(), uncounted.end(), interval.end.kind) == uncounted.end();
   if (counts && cluster_.window.contains(thread_.local_now())) constructs_->count_times(1);
+  constructs_->pass(interval.end, interval.call_site);
 }
 
 Time Player::scaled(std::uint64_t compute_ns) const {

@@ -32,6 +32,7 @@ class Player {
   void work(const trace::Interval& interval);
   /// Tells the account by construct where the thread is.
   void come_to(const trace::Interval& interval);
+  void pass(const trace::Interval& interval);
   void touch(const trace::TouchRun& run);
   void acquire(LockId lock, const Event& event);
   void release(LockId lock, const Event& event);

@@ -29,6 +29,7 @@
 #include "sim/uncertainty.hpp"
 #include "workloads/trace/compute_scale.hpp"
 #include "workloads/trace/decided.hpp"
+#include "workloads/trace/mended.hpp"
 #include "workloads/trace/region_numbers.hpp"
 
 namespace sdsm::sim {
@@ -585,6 +586,9 @@ std::uint64_t usual_draws_of(const trace::File& file) {
 RunOptions options_of(const Request& request, const Platform& platform, const trace::File& file) {
   RunOptions options = request.options;
   options.page_figures = !request.pages.empty();
+  if (options.constructs) {
+    for (const auto& [single, barrier] : trace::barriers_of_singles(file)) options.singles[barrier] = single;
+  }
   options.readings = !request.readings.empty();
   options.whole_run = request.region == "whole";
   options.is_noisy = !request.is_quiet_machine;
@@ -689,12 +693,12 @@ int simulate(Request request) {
   };
 
   commands::Progress display(request.quiet);
+  if (request.runs && *request.runs % 2 == 0) {
+    throw BadInput(fmt::format("--draws {}: one of the runs is to be the median. Give an odd number, such as {}",
+                               *request.runs, *request.runs + 1));
+  }
   const bool varies = options.jitter > 0 || (options.is_noisy && platform.costs.noise_deviation > 0);
   const std::uint64_t runs = varies ? request.runs.value_or(usual_draws_of(file)) : 1;
-  if (runs % 2 == 0) {
-    throw BadInput(
-        fmt::format("--draws {}: one of the runs is to be the median. Give an odd number, such as {}", runs, runs + 1));
-  }
   const double simulations = static_cast<double>(request.draws.value_or(0) + runs + (runs > 1 ? 1 : 0));
   double shown = 0;
   const Progress draws_progress = [&](double part) { display.show_part((shown + part) / simulations); };
@@ -761,7 +765,6 @@ int simulate_with_output(Request request) {
     own.json = own.pages = own.output = "";
     own.timeline = {};
     own.draws.reset();
-    own.runs = 1;
     own.is_silent = own.quiet = true;
     simulate_apart(own);
   };

@@ -89,7 +89,13 @@ Spent Thread::item_of(const Charge& charge) const {
 void Thread::arrive() {
   if (stolen_ > Time{}) {
     const Time stolen = std::exchange(stolen_, Time{});
-    charges_.push_back({Spent::stolen, 0, stolen, Time{}, account.here()});
+    for (; charged_thefts_ < thefts_.size(); ++charged_thefts_) {
+      const Charge& theft = thefts_[charged_thefts_];
+      const bool goes_on =
+          !charges_.empty() && charges_.back().item == Spent::stolen && charges_.back().part == theft.part;
+      if (!goes_on) charges_.push_back({Spent::stolen, 0, Time{}, Time{}, theft.part});
+      charges_.back().duration += theft.duration;
+    }
     clock_.at(clock_.now() + stolen, [this] { arrive(); });
     return;
   }
@@ -114,6 +120,7 @@ void Thread::arrive() {
   if (account.constructs) account.constructs->settle();
   charges_.clear();
   thefts_.clear();
+  charged_thefts_ = 0;
   taken_ = Time{};
   at_ = {};
   ahead_ = Time{};

@@ -129,9 +129,10 @@ class Thread {
   Time stolen_{};
   Time since_{};  ///< simulated time at which `charges_` begin
   bool computing_ = false;
-  std::vector<Charge> charges_;  ///< in order; they last `ahead_`, without stolen time
-  std::vector<Charge> thefts_;   ///< thefts from `charges_`, in order, by what the thread did
-  Time taken_{};                 ///< sum of the thefts
+  std::vector<Charge> charges_;     ///< in order; they last `ahead_`, without stolen time
+  std::vector<Charge> thefts_;      ///< thefts from `charges_`, in order, by what the thread did
+  std::size_t charged_thefts_ = 0;  ///< that are among `charges_`
+  Time taken_{};                    ///< sum of the thefts
   struct {
     std::size_t charge = 0;
     Time before{};  ///< duration of the earlier charges

@@ -6,64 +6,65 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
+#include <utility>
 
 namespace sdsm::trace {
 namespace {
 
-/// A place at which threads take a lock, or operate on a variable.
-struct Queue {
+/// A place at which threads of teams take a lock, or operate on a variable.
+struct TakingPlace {
   std::pair<std::uint64_t, std::uint64_t> object;  ///< lock, or region and byte
   bool is_one = true;                              ///< it was always that object
   std::map<std::uint32_t, std::uint64_t> taken;    ///< by thread
-  std::uint64_t compute_ns = 0;                    ///< between one time and the next of the same thread
 
-  bool is_uneven(std::uint32_t threads) const {
-    const auto differs = [&](const auto& one) { return one.second != taken.begin()->second; };
-    return is_one && threads > 1 && (taken.size() < threads || std::any_of(taken.begin(), taken.end(), differs));
+  /// Whether threads take work there: several take it, and not as often as each other. A loop that is shared out evenly
+  /// may have one more turn in some.
+  bool is_queue() const {
+    const auto fewer = [](const auto& a, const auto& b) { return a.second < b.second; };
+    const auto [least, most] = std::minmax_element(taken.begin(), taken.end(), fewer);
+    return is_one && taken.size() > 1 && most->second > least->second + 1;
   }
 };
 
-enum class Work : std::uint8_t { plain, loop, task, single, queue };
+enum class Work : std::uint8_t { plain, loop, task, single };
 
 /// What a thread's next interval is part of.
 class State {
  public:
+  explicit State(std::uint32_t thread) : is_initial_(thread == 0) {}
+
+  bool in_team() const { return !is_initial_ || teams_ > 0; }
   Work work() const {
     if (in_loop_) return Work::loop;
     if (in_task_) return Work::task;
-    if (in_single_) return Work::single;
-    return queue_ != 0 ? Work::queue : Work::plain;
+    return in_single_ ? Work::single : Work::plain;
   }
-  std::uint32_t queue() const { return queue_; }
 
-  void pass(const Interval& interval) {
-    const Event& event = interval.end;
+  /// Returns whether threads met at the event.
+  bool pass(const Event& event) {
     switch (event.kind) {
-      case EventKind::loop_begin: in_loop_ = static_cast<Schedule>(event.detail) != Schedule::static_; break;
-      case EventKind::loop_end: in_loop_ = false; break;
-      case EventKind::task: in_task_ = true; break;
-      case EventKind::single: in_single_ = event.detail == 1; break;
-      case EventKind::acquire:
-        if (static_cast<LockClass>(event.detail) != LockClass::ordered) take(interval.call_site);
-        break;
-      case EventKind::atomic: take(interval.call_site); break;
-      case EventKind::fork:
+      case EventKind::loop_begin: in_loop_ = static_cast<Schedule>(event.detail) != Schedule::static_; return false;
+      case EventKind::loop_end: in_loop_ = false; return false;
+      case EventKind::task: in_task_ = true; return false;
+      case EventKind::single: in_single_ = event.detail == 1; return false;
+      case EventKind::fork: ++teams_; break;
+      case EventKind::join: teams_ -= teams_ > 0 ? 1 : 0; break;
       case EventKind::team_begin:
-      case EventKind::join:
       case EventKind::barrier:
-      case EventKind::copyprivate: *this = {}; break;
-      default: break;
+      case EventKind::copyprivate: break;
+      default: return false;
     }
+    in_loop_ = in_task_ = in_single_ = false;
+    return true;
   }
 
  private:
-  void take(std::uint32_t call_site) {
-    if (call_site != 0) queue_ = call_site;
-  }
+  bool is_initial_;
+  std::uint32_t teams_ = 0;
   bool in_loop_ = false;
   bool in_task_ = false;
   bool in_single_ = false;
-  std::uint32_t queue_ = 0;  ///< call site
 };
 
 /// The object of a lock or an atomic operation; none for other events, and for ordered regions.
@@ -74,41 +75,63 @@ std::optional<std::pair<std::uint64_t, std::uint64_t>> taken_by(const Event& eve
   return std::nullopt;
 }
 
+/// Calls visit(thread, state, interval) for each interval; the state is that before its event.
+template <typename Visit>
+void visit_intervals(const File& file, Visit visit) {
+  for (std::uint32_t thread = 0; thread < file.header().threads; ++thread) {
+    State state(thread);
+    ThreadCursor cursor = file.thread(thread);
+    while (const Interval* interval = cursor.next()) visit(thread, state, *interval);
+  }
+}
+
+/// Call sites of queues of work.
+std::set<std::uint32_t> queues_of(const File& file) {
+  std::map<std::uint32_t, TakingPlace> places;
+  visit_intervals(file, [&](std::uint32_t thread, State& state, const Interval& interval) {
+    const auto object = taken_by(interval.end);
+    if (object && interval.call_site != 0 && state.in_team()) {
+      TakingPlace& place = places.try_emplace(interval.call_site, TakingPlace{*object, true, {}}).first->second;
+      place.is_one &= place.object == *object;
+      ++place.taken[thread];
+    }
+    state.pass(interval.end);
+  });
+  std::set<std::uint32_t> queues;
+  for (const auto& [call_site, place] : places) {
+    if (place.is_queue()) queues.insert(call_site);
+  }
+  return queues;
+}
+
 }  // namespace
 
 Decided decided_when_traced(const File& file) {
-  std::map<std::uint32_t, Queue> queues;
+  const std::set<std::uint32_t> queues = queues_of(file);
   std::uint64_t all_ns = 0, loops_ns = 0, tasks_ns = 0, singles_ns = 0, queues_ns = 0;
-  const std::uint32_t threads = file.header().threads;
-  for (std::uint32_t thread = 0; thread < threads; ++thread) {
-    State state;
-    std::uint64_t behind_ns = 0;  // behind the last time at a queue
-    ThreadCursor cursor = file.thread(thread);
-    while (const Interval* interval = cursor.next()) {
-      const std::uint64_t compute_ns = interval->compute_ns;
-      all_ns += compute_ns;
-      switch (state.work()) {
-        case Work::plain: break;
-        case Work::loop: loops_ns += compute_ns; break;
-        case Work::task: tasks_ns += compute_ns; break;
-        case Work::single: singles_ns += compute_ns; break;
-        case Work::queue: behind_ns += compute_ns; break;
-      }
-      if (const auto object = taken_by(interval->end); object && interval->call_site != 0) {
-        const auto [queue, is_new] = queues.try_emplace(interval->call_site, Queue{*object, true, {}, 0});
-        // What follows the last time is no work that was taken.
-        if (state.queue() == interval->call_site) queue->second.compute_ns += behind_ns;
-        behind_ns = 0;
-        queue->second.is_one &= queue->second.object == *object;
-        ++queue->second.taken[thread];
-      }
-      state.pass(*interval);
-      if (state.queue() == 0) behind_ns = 0;
+  std::uint64_t behind_ns = 0;            // plain work since the thread's last time at a queue
+  std::set<std::uint32_t> visited;        // queues that the thread has come to since threads met
+  std::optional<std::uint32_t> previous;  // thread
+  visit_intervals(file, [&](std::uint32_t thread, State& state, const Interval& interval) {
+    if (previous != thread) visited.clear();
+    previous = thread;
+    const std::uint64_t compute_ns = interval.compute_ns;
+    all_ns += compute_ns;
+    switch (state.work()) {
+      case Work::plain: behind_ns += visited.empty() ? 0 : compute_ns; break;
+      case Work::loop: loops_ns += compute_ns; break;
+      case Work::task: tasks_ns += compute_ns; break;
+      case Work::single: singles_ns += compute_ns; break;
     }
-  }
-  for (const auto& [call_site, queue] : queues) {
-    if (queue.is_uneven(threads)) queues_ns += queue.compute_ns;
-  }
+    if (state.in_team() && queues.contains(interval.call_site) && taken_by(interval.end)) {
+      // What follows the last time is no work that was taken.
+      if (!visited.insert(interval.call_site).second) queues_ns += std::exchange(behind_ns, 0);
+      if (visited.size() == 1) behind_ns = 0;
+    }
+    if (!state.pass(interval.end)) return;
+    visited.clear();
+    behind_ns = 0;
+  });
   if (all_ns == 0) return {};
   const auto share = [&](std::uint64_t of_ns) { return static_cast<double>(of_ns) / static_cast<double>(all_ns); };
   return {share(loops_ns), share(tasks_ns), share(singles_ns), share(queues_ns)};

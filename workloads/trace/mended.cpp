@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
 #include <optional>
@@ -225,7 +226,13 @@ class Member {
     while (here_ != nullptr) {
       note(*here_);
       const Event end = here_->end;
-      ended_at_ = here_->call_site;
+      const std::uint32_t call_site = here_->call_site;
+      if (end.kind == EventKind::loop_begin) loop_ = call_site;
+      // The barrier at a loop's end is the loop's.
+      const bool is_of_loop = last_.kind == EventKind::loop_end && last_at_ == call_site;
+      ended_at_ = {call_site, is_of_loop ? loop_ : call_site};
+      last_ = end;
+      last_at_ = call_site;
       pass();
       if (is_of_whole_team(end)) return true;
       if (end.kind == EventKind::join) return false;
@@ -233,8 +240,8 @@ class Member {
     return false;
   }
   const Accesses::OfThread& accesses() const { return accesses_; }
-  /// Call site of the event that ended the phase.
-  std::uint32_t ended_at() const { return ended_at_; }
+  /// Call sites of the event that ended the phase, and of the loop at whose end it stands.
+  const std::array<std::uint32_t, 2>& ended_at() const { return ended_at_; }
 
  private:
   static constexpr std::uint64_t most_pages = std::uint64_t{1} << 24;  // 64 GiB of memory
@@ -258,7 +265,10 @@ class Member {
   ThreadCursor cursor_;
   const Interval* here_ = nullptr;
   Accesses::OfThread accesses_;
-  std::uint32_t ended_at_ = 0;
+  std::array<std::uint32_t, 2> ended_at_{};
+  std::uint32_t loop_ = 0;  ///< call site of the last loop's begin
+  Event last_{};            ///< the event before, and its call site
+  std::uint32_t last_at_ = 0;
 };
 
 /// Finds the needless barriers of one region, which the members have begun, among those at these call sites.
@@ -277,7 +287,8 @@ void find_needless(std::uint64_t region, std::vector<std::pair<std::uint32_t, Me
   bool is_barrier = read_phase();
   add();
   for (std::uint64_t number = 0; is_barrier; ++number) {
-    const bool is_kept = !holds(at, team.front().second->ended_at());
+    const auto& ended_at = team.front().second->ended_at();
+    const bool is_kept = !holds(at, ended_at[0]) && !holds(at, ended_at[1]);
     is_barrier = read_phase();
     const bool is_needed = is_kept || std::any_of(team.begin(), team.end(), [&](const auto& one) {
                              return before.meet(one.first, one.second->accesses());
@@ -436,26 +447,49 @@ std::uint64_t leave_out_locks(const File& file, const std::filesystem::path& out
   return found;
 }
 
+std::map<std::uint32_t, std::uint32_t> barriers_of_singles(const File& file) {
+  std::map<std::uint32_t, std::uint32_t> barriers;  // 0: it has no barrier
+  std::uint32_t passed = 0;                         // the single that the thread has just passed, or 0
+  for_each_interval(file, [&](std::uint32_t, const Interval& interval) {
+    if (passed != 0 && interval.end.kind == EventKind::copyprivate) return;
+    if (passed != 0) {
+      const std::uint32_t next = is_of_whole_team(interval.end) ? interval.call_site : 0;
+      std::uint32_t& known = barriers.try_emplace(passed, next).first->second;
+      if (known != next) known = 0;
+    }
+    const bool is_passed = interval.end.kind == EventKind::single && interval.end.detail == 0;
+    passed = is_passed ? interval.call_site : 0;
+  });
+  std::erase_if(barriers, [](const auto& one) { return one.second == 0; });
+  return barriers;
+}
+
 std::uint64_t leave_out_singles(const File& file, const std::filesystem::path& output, const CallSites& at) {
   const auto is_left_out = [&](const Interval& interval) {
     return interval.end.kind == EventKind::single && holds(at, interval.call_site);
   };
+  const std::map<std::uint32_t, std::uint32_t> barriers = barriers_of_singles(file);
   std::uint64_t singles = 0;
   for_each_interval(file, [&](std::uint32_t thread, const Interval& interval) {
     if (thread == 0 && is_left_out(interval)) ++singles;
   });
   if (singles == 0) return 0;
-  std::vector<bool> is_open(file.header().threads);  // the single's barrier has yet to come
+  std::vector<std::uint32_t> open(file.header().threads);  // the barrier that has yet to come, or 0
+  std::vector<bool> copies(file.header().threads);
   write(file, output, file.regions(), [&](std::uint32_t thread, Interval interval) {
-    const EventKind kind = interval.end.kind;
     if (is_left_out(interval)) {
+      const auto barrier = barriers.find(interval.call_site);
+      open[thread] = barrier != barriers.end() ? barrier->second : 0;
+      copies[thread] = true;
       interval.end = nothing;
-      is_open[thread] = true;
-    } else if (is_open[thread] && is_of_whole_team(interval.end)) {
+    } else if (copies[thread] && interval.end.kind == EventKind::copyprivate) {
+      copies[thread] = false;
       interval.end = nothing;
-      is_open[thread] = false;
-    } else if (kind == EventKind::join || kind == EventKind::single || kind == EventKind::copyprivate) {
-      is_open[thread] = false;
+    } else if (is_of_whole_team(interval.end) || interval.end.kind == EventKind::join) {
+      const bool is_singles = is_of_whole_team(interval.end) && open[thread] != 0 && open[thread] == interval.call_site;
+      open[thread] = 0;
+      copies[thread] = false;
+      if (is_singles) interval.end = nothing;
     }
     return interval;
   });

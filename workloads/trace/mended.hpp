@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <set>
 
 #include "workloads/trace/reader.hpp"
@@ -31,6 +32,10 @@ std::uint64_t leave_out_barriers(const File& file, const std::filesystem::path& 
 
 /// Leaves out all locks (but ordered regions') and inline atomic operations, a bound for any gain. Returns the number.
 std::uint64_t leave_out_locks(const File& file, const std::filesystem::path& output, const CallSites& at = {});
+
+/// Call sites of the barriers at the ends of `single` constructs, by the singles' call sites: what threads that do not
+/// execute one always come to next, but for its copyprivate.
+std::map<std::uint32_t, std::uint32_t> barriers_of_singles(const File& file);
 
 /// Leaves out `single` constructs with the barriers at their ends, a bound for any gain. Who executed one still does
 /// its work. Returns how often the team came to them.

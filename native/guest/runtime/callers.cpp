@@ -38,7 +38,7 @@ std::uintptr_t caller_in_program(std::uintptr_t caller) {
   return found;
 }
 
-std::uintptr_t caller_of_runtime() {
+std::uintptr_t caller_of_runtime(std::uintptr_t end) {
   struct Frame {
     const Frame* outer;
     std::uintptr_t returns_to;
@@ -46,7 +46,8 @@ std::uintptr_t caller_of_runtime() {
   const AddressRange own{reinterpret_cast<std::uintptr_t>(&__ehdr_start), reinterpret_cast<std::uintptr_t>(&_end)};
   const auto* frame = static_cast<const Frame*>(__builtin_frame_address(0));
   while (own.holds(frame->returns_to)) {
-    if (frame->outer <= frame) return 0;  // the thread's first function, or one without a frame pointer
+    if (frame->outer <= frame || reinterpret_cast<std::uintptr_t>(frame->outer) >= end)
+      return 0;  // the thread's first function, or one without a frame pointer
     frame = frame->outer;
   }
   return frame->returns_to;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "workloads/trace/limits.hpp"
+
 namespace sdsm::trace_command {
 
 void SiteTable::add_object(const tracer::ObjectRecord& record, const std::string& file) {
@@ -27,10 +29,13 @@ trace::Site SiteTable::site_at(std::uint64_t address) const {
 
 std::uint32_t SiteTable::call_site(std::span<const std::uint64_t> addresses) {
   std::uint32_t number = 0;
-  for (std::size_t i = addresses.size(); i > 0; --i) {
+  // Of programs with very many chains of calls, callers are left out, and then sites.
+  const bool is_half_full = call_sites_.size() > trace::max_call_sites / 2;
+  for (std::size_t i = is_half_full ? std::min<std::size_t>(addresses.size(), 1) : addresses.size(); i > 0; --i) {
     const std::uint64_t address = addresses[i - 1];
     const auto [known, is_new] = known_calls_.try_emplace({address, number});
     if (is_new) {
+      if (call_sites_.size() == trace::max_call_sites) return 0;
       call_sites_.push_back({site_at(address), number});
       known->second = static_cast<std::uint32_t>(call_sites_.size());
     }

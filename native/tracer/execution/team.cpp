@@ -79,12 +79,20 @@ bool waits_at_barrier_of(std::uint32_t sub_team, const VirtualThread& thread) RE
   return thread.status == ThreadStatus::at_barrier && thread.sub_team == sub_team;
 }
 
+/// `frame`: the run-time's, above which the body runs.
+void enter_body(VirtualThread& self, std::uintptr_t frame) REQUIRES(turn) {
+  self.team_body = reinterpret_cast<std::uintptr_t>(team.start.body);
+  self.team_frame = frame;
+}
+
 void run_body(void* argument) REQUIRES(turn) {
   auto& self = *static_cast<VirtualThread*>(argument);
+  enter_body(self, reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));
   begin_interval(self);
   gomp::run_member(team.start, self.number);
   check_divisions_at_join();
   end_interval(self, team_event(EventKind::join));
+  self.team_body = self.team_frame = 0;
 }
 
 }  // namespace
@@ -170,6 +178,7 @@ using namespace sdsm::tracer;
 
 void run_team(const gomp::TeamStart& start) {
   VirtualThread& self = running_thread();
+  self.call_site = reinterpret_cast<std::uintptr_t>(start.body);
   synchronise(self, {EventKind::fork, 0, start.region, start.size});
   if (self.number != 0 || current_team_size() > 1) end_run({"an error of sdsm's: a team starts inside another"});
   const Team outer = team;  // of one thread, so nobody waits in it
@@ -181,6 +190,8 @@ void run_team(const gomp::TeamStart& start) {
     create_thread(member);
     wake(member, self.clock_ns);
   }
+  const std::uintptr_t outer_body = self.team_body, outer_frame = self.team_frame;
+  enter_body(self, reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));
   begin_interval(self);
 
   gomp::run_member(team.start, 0);
@@ -193,6 +204,8 @@ void run_team(const gomp::TeamStart& start) {
   } else {
     self.clock_ns = latest_clock();
   }
+  self.team_body = outer_body;
+  self.team_frame = outer_frame;
   team = outer;
   watched.is_in_team.store(has_outer, std::memory_order_relaxed);
   begin_interval(self);

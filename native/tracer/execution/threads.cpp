@@ -491,16 +491,21 @@ std::uint64_t tell_call_site(VirtualThread& self, EventKind kind) REQUIRES(turn)
   const std::uintptr_t known = std::exchange(self.call_site, 0);
   if (kind == EventKind::join || kind == EventKind::end) return 0;
   if (kind == EventKind::fork) {
-    std::uintptr_t callers[most_callers];
-    const std::size_t count = look_up_callers(callers, most_callers);
-    for (std::size_t i = 0; i < count; ++i) --callers[i];  // a call is the last byte before where it returns to
+    // The compiler gives the call the line of a statement before it, but the body's function the directive's.
+    std::uintptr_t callers[most_callers]{known};
+    const std::size_t count = 1 + look_up_callers(callers + 1, most_callers - 1);
+    for (std::size_t i = 1; i < count; ++i) --callers[i];  // a call is the last byte before where it returns to
     tell_objects_of(callers, count);
     const TouchesHead head{self.number, static_cast<std::uint32_t>(count)};
     recorder::put(RecordKind::callers, &head, sizeof head, callers, count * sizeof callers[0]);
     return 0;
   }
-  const std::uintptr_t returns_to = known != 0 ? 0 : caller_of_runtime();
-  const std::uint64_t site = site_in_program(known != 0 || returns_to == 0 ? known : returns_to - 1);
+  const std::uintptr_t end = self.team_frame != 0 ? self.team_frame : ~std::uintptr_t{0};
+  const std::uintptr_t returns_to = known != 0 ? 0 : caller_of_runtime(end);
+  // A body that ends with the call has left its frame.
+  const bool has_left = known == 0 && returns_to == 0 && self.team_body != 0;
+  const std::uint64_t site =
+      has_left ? self.team_body : site_in_program(known != 0 || returns_to == 0 ? known : returns_to - 1);
   if (site != 0) tell_objects_of(&site, 1);
   return site;
 }

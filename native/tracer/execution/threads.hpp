@@ -147,6 +147,9 @@ struct VirtualThread {
   EventKind last_event GUARDED_BY(turn){};
   /// Instruction of the next event, where no call leads to it; else 0.
   std::uintptr_t call_site GUARDED_BY(turn) = 0;
+  /// Function of the team's body, and the run-time's frame from which it was called; 0 outside of teams.
+  std::uintptr_t team_body GUARDED_BY(turn) = 0;
+  std::uintptr_t team_frame GUARDED_BY(turn) = 0;
   bool is_in_interval GUARDED_BY(turn) = false;
   bool has_begun GUARDED_BY(turn) = false;            ///< its part in the current team
   bool spins GUARDED_BY(turn) = false;                ///< it has only polled a flag since its last event

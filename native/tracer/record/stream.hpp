@@ -33,7 +33,7 @@ enum class Mode : char {
 };
 
 inline constexpr std::uint32_t stream_version = 12;
-/// Calls that led to a fork, at most.
+/// The body of a team and the calls that led to its fork, at most.
 inline constexpr std::size_t most_callers = 16;
 inline constexpr std::uint32_t most_threads = 4096;
 
@@ -43,7 +43,8 @@ enum class RecordKind : std::uint32_t {
   region_size,  ///< RegionSizeRecord: a region that has grown, or that is filled
   touches,      ///< TouchesHead, then TouchRecords: more of the interval that the thread is in
   sites,        ///< TouchesHead, then for each of the touches just sent its instruction's address (8 bytes)
-  callers,   ///< TouchesHead, then as many addresses of calls that lead to the thread's next event, the innermost first
+  callers,   ///< TouchesHead, then addresses: the body of the team that is about to be forked, then the calls that led
+             ///< there, the innermost first
   words,     ///< TouchesHead, then WordsRecords: of the interval that the thread is in
   object,    ///< ObjectRecord, then its file's name: before the first address in it
   unseen,    ///< UnseenRecord

@@ -31,7 +31,7 @@ PLACEMENTS = ("as-asked", "block", "first-touch", "round-robin")
 SHAPES = ("flat", "tree")
 #: The same of one construct, by its title.
 MENDINGS_OF_ONE = {
-    WITHOUT_BARRIERS: "without the barrier of the {}, which nothing needs",
+    WITHOUT_BARRIERS: "without the {}, where nothing needs its barrier",
     WITHOUT_LOCKS: "without the {} (an upper bound)",
     WITHOUT_SINGLES: "without the {} and its barrier (an upper bound)",
     BALANCED: "work shared out evenly up to the end of the {}",

@@ -28,12 +28,12 @@ MOST_TRIED = 8
 NOTABLE_GAIN = 1.05
 #: Advice by mending.
 _ADVICE = {
-    WITHOUT_BARRIERS: "nothing needs its barrier: leave it out, or give nowait",
+    WITHOUT_BARRIERS: "leave its barrier out, or give nowait, where nothing needs it; the other times stay in this gain",
     WITHOUT_LOCKS: "take it less often, or let each thread collect its own and combine once (the gain is an upper bound)",
     WITHOUT_SINGLES: "do it once outside, or all that is done once together (the gain is an upper bound)",
     BALANCED: "share its work out evenly: another schedule, smaller chunks",
-    PADDING: "let each thread's part begin on a page of its own",
-    PARALLEL_INIT: "let each thread initialise the part that it uses (the gain is with --placement first-touch)",
+    PADDING: "let each thread's part begin on a page of its own (the gain is that of all such arrays)",
+    PARALLEL_INIT: "let each thread initialise the part that it uses (the gain is that of all such arrays, with --placement first-touch)",
 }
 
 
@@ -43,7 +43,8 @@ class Cause:
 
     cost_s: what it costs all threads: of a construct all but computing, of an array faults and diffs, which constructs
     have, too.
-    gain:   how many times faster the program is if it alone is mended; None: not tried, or it cannot be.
+    gain:   how many times faster the program is if it alone is mended, or all arrays with the array's flaw; None: not
+            tried, or it cannot be.
     advice: what mending means.
     """
 

@@ -38,6 +38,8 @@ _TITLES = {
 }  # fmt: skip
 #: So many lines below its directive a construct's instruction may be; above it a third.
 _FAR = 24
+#: The same of an atomic operation, which is one statement.
+_NEAR = 2
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ class Construct:
     place:      file and line, or file and address.
     line:       None without debug information.
     call_sites: numbers in the trace, from 1.
-    callers:    chains of calls that led to it, the innermost first, where they are known.
+    callers:    chains of calls that led to it, the costliest first, the innermost call first, where they are known.
     times:      that threads came to it, all together.
     by_thread:  seconds by thread and term of the account.
     """
@@ -193,7 +195,9 @@ def _title(part: _Part) -> str:
         return "serial code at the end" if kind == "serial" else f"{_TITLES.get(kind, kind)} at an unknown place"
     named = _TITLES.get(part.directive, part.directive) if kind != "serial" and part.directive else _TITLES.get(kind, kind)
     is_inside = part.line is not None and not part.directive and kind not in ("region", "serial") and _is_region(part.line.file, part.line.number)
-    return f"{named} {'in the parallel region ' if is_inside else ''}at {part.place}"
+    # Without a directive the line may be that of a call, or of a statement that the compiler has moved.
+    is_near = part.line is not None and part.line.text and not part.directive and kind in _DIRECTIVES
+    return f"{named} {'in the parallel region ' if is_inside else ''}{'near' if is_near and not is_inside else 'at'} {part.place}"
 
 
 def _merged(title: str, parts: Sequence[_Part], call_sites: Sequence[result_types.CallSite], frames: Sequence[Sequence[Line]]) -> Construct:
@@ -204,12 +208,18 @@ def _merged(title: str, parts: Sequence[_Part], call_sites: Sequence[result_type
             by_thread[share.id][term] += seconds
     own = tuple(sorted({part.construct.call_site for part in parts} - {0}))
     # A barrier at a loop's end is come to as often as the loop.
-    first = max(parts, key=lambda part: sum(share.times for share in part.construct.threads))
-    chains = (_callers(site, call_sites, frames) for site in own)
+    times: dict[str, int] = defaultdict(int)
+    for part in parts:
+        times[part.construct.kind] += sum(share.times for share in part.construct.threads)
+    first = max(parts, key=lambda part: times[part.construct.kind])
+    costs_s: dict[int, float] = defaultdict(float)
+    for part in parts:
+        costs_s[part.construct.call_site] += sum(seconds for share in part.construct.threads for seconds in by_term(share.time_s).values())
+    chains = (_callers(site, call_sites, frames) for site in sorted(own, key=lambda site: -costs_s[site]))
     return Construct(
         kind=first.construct.kind, title=title, place=first.place, line=first.line, call_sites=own,
         callers=tuple(dict.fromkeys(chain for chain in chains if chain)),
-        times=sum(share.times for share in first.construct.threads),
+        times=times[first.construct.kind],
         by_thread={thread: dict(terms) for thread, terms in sorted(by_thread.items())},
         faults=sum(sum(share.faults.values()) for share in shares),
         **{name: sum(getattr(share, name) for share in shares) for name in ("diffs", "diff_bytes", "messages", "bytes")},
@@ -243,7 +253,8 @@ def _nearest(line: Line, kind: str) -> tuple[int, _Directive] | None:
         first, last = sorted((one.at, line.number))
         if (one.at <= line.number or kind == "single") and not _has_border(line.file, first, last):
             far.append(((last - first) * (1 if one.at <= line.number else 3), one))
-    return min((one for one in far if one[0] <= _FAR), key=lambda one: one[0], default=None)
+    most = _NEAR if kind == "atomic" else _FAR
+    return min((one for one in far if one[0] <= most), key=lambda one: one[0], default=None)
 
 
 def _has_border(file: str, first: int, last: int) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import count
 from pathlib import Path
 
 import msgspec
@@ -189,12 +190,13 @@ class _Work:
     runner: CommandRunner
     folder: Path
     say: Callable[[str], None]
+    numbers: Iterator[int] = field(default_factory=count)
 
     def simulate(self, one: Alternative) -> run_result.Simulation:
         point = one.point
         if one.mending:
             places = ["--at", ",".join(map(str, one.at))] if one.at else []
-            mended = self.folder / f"{one.mending.removeprefix('--')}{'-'.join(map(str, one.at))}.trace"
+            mended = self.folder / f"mended-{next(self.numbers)}.trace"
             self.runner.run(own_command(["trace", "mend", point.trace, "-o", str(mended), one.mending, *places]), TIME_LIMIT_S)
             point = replace(point, trace=str(mended))
         printed = self.runner.run(own_command([*point.command(), "--json", "-"]), TIME_LIMIT_S)
@@ -207,12 +209,12 @@ def _outcomes(
     factor = result.options.get("compute_factor", 1.0)
     assumes_shape = "barrier" in result.extrapolated
     todo = [*of_one, *alternatives(point, float(factor) if isinstance(factor, int | float) else 1.0, mendings, assumes_shape)]
-    count = 0
+    number_so_far = 0
 
     def outcome(one: Alternative, number: str = "") -> Outcome:
-        nonlocal count
-        count += 1
-        work.say(f"{number or f'{count} of {len(todo)}'}: {one.what}")
+        nonlocal number_so_far
+        number_so_far += 1
+        work.say(f"{number or f'{number_so_far} of {len(todo)}'}: {one.what}")
         try:
             other = work.simulate(one)
         except CommandFailed as error:

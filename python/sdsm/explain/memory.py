@@ -20,7 +20,16 @@ from sdsm.base.result_types import CallSite, Region, Site, TraceInfo
 from sdsm.base.tracing import sha256
 from sdsm.explain.locks import Lock, most_taken
 from sdsm.explain.shared_words import Page, Sharing, merged, pages_of, sharing_of
-from sdsm.explain.source import Line, demangled, frames_at, is_newer, is_of_system, line_of_touch, lines_of_calls
+from sdsm.explain.source import (
+    SYSTEM,
+    Line,
+    demangled,
+    frames_at,
+    is_newer,
+    is_of_system,
+    line_of_touch,
+    lines_of_calls,
+)
 from sdsm.explain.symbols import PAGE_BYTES, Symbols, symbols_of
 
 
@@ -173,6 +182,9 @@ def known_of(info: TraceInfo, trace: Path, tell: Callable[[str], None]) -> Known
     has_sites = info.header.sites or info.header.call_sites
     if Path(program).is_file() and not is_newer(program, traced[program]) and has_sites and not any(frames) and not any(calls):
         tell(f"{Path(program).name} has no debug information, so lines are given by address. Compile with -g and trace it again")
+    sources = {frame.file for known in calls for frame in known if not frame.file.startswith(SYSTEM)}
+    if lacking := sorted(Path(file).name for file in sources if not Path(file).is_file() or is_newer(file, traced[program])):
+        tell(f"{', '.join(lacking[:3])}{' and others are' if len(lacking) > 3 else ' is' if len(lacking) == 1 else ' are'} not here as traced, so names of constructs are less exact")
     return Known(info, traced[program], frames, calls, _places(info, frames))
 
 

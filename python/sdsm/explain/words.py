@@ -55,7 +55,7 @@ def verdict(explanation: Explanation) -> str:
         if best.is_extrapolated:
             words.append("(That is extrapolated likewise.)" if best.extrapolated == lacking else f"(That is {why_extrapolated(best.extrapolated)}.)")
     elif explanation.outcomes:
-        words.append("Nothing that you can choose makes it 5% faster.")
+        words.append("No option makes it 5% faster.")
     return " ".join(words)
 
 
@@ -100,6 +100,8 @@ def _constructs(explanation: Explanation) -> list[str]:
         shown_text = f"  {_shown(one.line.text)}" if one.line is not None and one.line.text else ""
         lines.append(f"  {columns} {one.times:>8}  {one.title}{shown_text}")
         lines += [f"{'':51}called from {' <- '.join(chain[:MOST_CALLERS])}" for chain in one.callers[:MOST_CHAINS]]
+        if len(one.callers) > MOST_CHAINS:
+            lines.append(f"{'':51}and from {len(one.callers) - MOST_CHAINS} more")
     left = len(explanation.constructs) - min(len(shown), MOST_CONSTRUCTS)
     return [*lines, f"  {left} more (--json has all)"] if left else lines
 

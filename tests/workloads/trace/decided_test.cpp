@@ -75,6 +75,7 @@ TEST_CASE("work behind a lock is decided if its threads' shares differ") {
 
 TEST_CASE("a place at which threads use different variables is no queue") {
   const auto operation = [](std::uint64_t byte) { return ends(300, {EventKind::atomic, 0, 0, byte}, 3); };
-  CHECK(decided({operation(8), operation(8)}, {operation(8)}).queues == Approx(0.03));
-  CHECK(decided({operation(8), operation(16)}, {operation(8)}).queues == 0);
+  CHECK(decided({operation(8), operation(8), operation(8)}, {operation(8)}).queues == Approx(0.06));
+  CHECK(decided({operation(8), operation(8)}, {operation(8)}).queues == 0);  // one turn more
+  CHECK(decided({operation(8), operation(16), operation(8)}, {operation(8)}).queues == 0);
 }
