@@ -69,8 +69,11 @@ class ConstructAccount {
 
   /// The thread comes to an event, at which the interval ends.
   void come_to(const Event& event, std::uint32_t call_site);
-  /// Adds `count` to how often the thread has come to the event's construct.
-  void count_times(std::uint64_t count) { rows_[here_].times += count; }
+  /// Counts that the thread has come to the event's construct: not again at a barrier that is the end of another one.
+  void count_time(EventKind kind) {
+    ConstructTally& row = rows_[here_];
+    if (kind != EventKind::barrier || row.construct.kind == ConstructKind::barrier) ++row.times;
+  }
   /// The thread goes on behind the event.
   void pass(const Event& event, std::uint32_t call_site);
   /// All charges so far were made, so stretches whose construct is known can be added up.

@@ -65,7 +65,7 @@ void Player::pass(const trace::Interval& interval) {
   using enum EventKind;
   constexpr std::array uncounted{join, release, copyprivate, chunk, loop_end, task, clock, give};
   const bool counts = std::find(uncounted.begin(), uncounted.end(), interval.end.kind) == uncounted.end();
-  if (counts && cluster_.window.contains(thread_.local_now())) constructs_->count_times(1);
+  if (counts && cluster_.window.contains(thread_.local_now())) constructs_->count_time(interval.end.kind);
   constructs_->pass(interval.end, interval.call_site);
 }
 

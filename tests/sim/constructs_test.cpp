@@ -94,6 +94,24 @@ TEST_CASE("a loop has its chunks and the barrier at its end") {
   CHECK(thread.sums() == OneThread::Sums{{{"region", 1}, {1, 0}}, {{"loop", 2}, {4, 26}}, {{"barrier", 5}, {32, 64}}});
 }
 
+TEST_CASE("a barrier at the end of a single is its own") {
+  ConstructAccount account(ConstructAccount::SinglesOfBarriers{{8, 7}});  // the barrier at 8 ends the single at 7
+  const auto comes_to = [&](EventKind kind, std::uint32_t call_site) {
+    const sdsm::Event event{.kind = kind};
+    account.come_to(event, call_site);
+    account.count_time(kind);
+    account.pass(event, call_site);
+  };
+  using enum EventKind;
+  for (const auto& [kind, call_site] : {std::pair{single, 7}, {barrier, 8}, {barrier, 9}, {single, 7}, {barrier, 8}})
+    comes_to(kind, static_cast<std::uint32_t>(call_site));
+  for (const ConstructTally& one : account.finish()) {
+    if (one.construct == Construct{ConstructKind::single, 7}) CHECK(one.times == 2);
+    if (one.construct == Construct{ConstructKind::barrier, 9}) CHECK(one.times == 1);
+    CHECK_FALSE(one.construct == Construct{ConstructKind::barrier, 8});
+  }
+}
+
 TEST_CASE("charges that come late go where they belong") {
   ConstructAccount account;
   const sdsm::Event barrier{.kind = EventKind::barrier};
