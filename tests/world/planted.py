@@ -61,7 +61,6 @@ FAULTS = (
     Fault("behind an atomic operation old copies stay", f"{SINGLE_WRITER}/operations.cpp", "", "the_protocol().begin_interval(Sync::acquire);", "", "", "atomics"),
     Fault("a node whose page shows other stores keeps older copies of stacks", f"{SINGLE_WRITER}/page_faults.cpp", "if (", "is_granted && is_changed(0)", ") drop", "false", "plain"),
     Fault("a process is in single-writer mode before its local peers' changes are home", f"{SINGLE_WRITER}/downgrades.cpp", "const bool is_home = downgrades.late_diffs == 0 && ", "!local_peers_send()", ";", "true", "plain", 2, 10_247_000),
-    Fault("a local peer takes a page that was granted and is not in use", f"{SINGLE_WRITER}/downgrades.cpp", "(", "node().grants[index_of(request.home) * each + i]", " < request.grants", "i != index_of(self.process) % each ? request.grants[i] : node().grants[index_of(request.home) * each + i]", "plain", 2, 224_000),
     Fault("a thread that polls keeps the pages that others ask for", f"{SINGLE_WRITER}/downgrades.cpp", "ns > 0 && (", "now < kept_until_ns || (node().put_off > 0 && !has_given_way)", ")", "false", "plain", 2, 102_322_000),
 )  # fmt: skip
 
