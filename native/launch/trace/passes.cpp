@@ -132,7 +132,6 @@ void TrackedPass::on_sites(std::uint32_t number, std::span<const std::uint64_t> 
 
 void TrackedPass::on_callers(std::uint32_t /*thread*/, std::span<const std::uint64_t> addresses) {
   callers_ = sites_.call_site(addresses);
-  fork_call_ = addresses.size() > 1 ? addresses[1] : 0;
 }
 
 /// All members of a team have the fork's call site where their part in it begins and ends.
@@ -145,10 +144,6 @@ std::uint32_t TrackedPass::call_site_of(const tracer::IntervalRecord& record) {
       return fork_sites_.back();
     case EventKind::team_begin:
     case EventKind::join: return region < fork_sites_.size() ? fork_sites_[region] : 0;
-    case EventKind::loop_begin:
-      // A combined loop's is the fork's: workers have no call of their own.
-      if (record.call_site == 0 || record.call_site == fork_call_) return fork_sites_.empty() ? 0 : fork_sites_.back();
-      [[fallthrough]];
     default: return record.call_site == 0 ? 0 : sites_.call_site({&record.call_site, 1});
   }
 }

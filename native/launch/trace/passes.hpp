@@ -145,7 +145,6 @@ class TrackedPass : public RepeatedPass {
 
   trace::Writer& writer_;
   SiteTable sites_;
-  std::uint64_t fork_call_ = 0;            ///< the last fork's call
   std::uint32_t callers_ = 0;              ///< call site of the fork that comes next
   std::vector<std::uint32_t> fork_sites_;  ///< by parallel region
   std::vector<trace::UnseenCall> unseen_;
