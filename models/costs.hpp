@@ -72,6 +72,9 @@ struct Costs : ProtocolCosts {
   /// The home's share where serving a page interrupts no computing; home_share unless given. It is larger where
   /// processors have to be woken.
   std::optional<double> waiting_share;
+  /// The home's share of a fetch, whatever its thread does; the two above unless given. It is 0 where the home's
+  /// adapter answers without a processor (RDMA).
+  std::optional<double> fetch_share;
   Time interrupt_delay{};       ///< before a computing home answers. Optional, uncalibrated
   double noise_deviation = 0;   ///< standard deviation of the time of equal work, from period to period, over its mean
   Time noise_duration = 100ms;  ///< mean length of such a period. Assumed, unless measured
@@ -118,14 +121,14 @@ class CostModel {
   Time message_local(Bytes payload) const;
 
   /// The home's (receiver's) share of a local part; the rest is the requester's (sender's).
-  Time home_part(Time local) const {
-    return Time{static_cast<std::int64_t>(static_cast<double>(local.count()) * costs_.home_share)};
-  }
+  Time home_part(Time local) const { return part(local, costs_.home_share); }
+
+  /// home_part() of a fetch where the home's thread computes.
+  Time computing_home_part(Time local) const { return part(local, costs_.fetch_share.value_or(costs_.home_share)); }
 
   /// home_part() of a fetch where the home's thread waits, or installs a page itself.
   Time waiting_home_part(Time local) const {
-    if (!costs_.waiting_share) return home_part(local);
-    return Time{static_cast<std::int64_t>(static_cast<double>(local.count()) * *costs_.waiting_share)};
+    return part(local, costs_.fetch_share.value_or(costs_.waiting_share.value_or(costs_.home_share)));
   }
 
   /// Times of the three synchronisations of a team's empty barrier; their sum is its cost. A measured layout costs its
@@ -179,6 +182,9 @@ class CostModel {
   std::vector<std::string> contradictions() const;
 
  private:
+  static Time part(Time local, double share) {
+    return Time{static_cast<std::int64_t>(static_cast<double>(local.count()) * share)};
+  }
   Time reference_idle(Bytes payload) const { return idle_time(model_, costs_.reference, costs_.framing, payload); }
   /// Time that the messages of one synchronisation add to a barrier's overhead, which is measured with barriers in a
   /// row. Messages that wait for each other along the shape count both ways. Messages that queue on a receiver's cable

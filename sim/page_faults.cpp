@@ -75,7 +75,7 @@ void PageFaults::take_and_show(PageId page, FaultKind kind, ProcessId home, std:
 void PageFaults::fetch(PageId page, std::size_t kind, ProcessId home, std::function<void()> served, Time logged,
                        std::uint64_t beside) {
   const Time local = cluster_.costs.fault_local(kind) + times(beside, cluster_.costs.costs().further_page);
-  const Time at_home = cluster_.costs.home_part(local);
+  const Time at_home = cluster_.costs.computing_home_part(local);
   const Time at_waiting_home = cluster_.costs.waiting_home_part(local);
   const Time at_requester = local - at_home;
   fetch_.page = page;

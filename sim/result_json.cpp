@@ -10,6 +10,7 @@
 
 #include "commands/results/run_result.hpp"
 #include "models/protocol/tables.hpp"
+#include "sim/costs_behind.hpp"
 
 namespace sdsm::sim {
 namespace {
@@ -204,6 +205,9 @@ Json result_document(const RunDescription& description, const Platform& platform
                            {"critical_path_s", to_seconds(result.baselines.critical_path)}};
   if (description.options.constructs) document["constructs"] = constructs_of(result, description);
   document["extrapolated"] = result.extrapolated;
+  for (const auto& [costs, share] : assumed_costs(platform, description.options.protocol, description.layout, result)) {
+    document["assumed"].push_back({{"costs", costs}, {"share", share}});
+  }
   document["options"] = {{"compute_factor", description.options.compute_factor},
                          {"compute_from", description.scale.origin()},
                          {"memory_bound", description.options.memory_bound},

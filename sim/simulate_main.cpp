@@ -22,6 +22,7 @@
 #include "commands/timelines/options.hpp"
 #include "commands/version.hpp"
 #include "models/protocol/tables.hpp"
+#include "sim/costs_behind.hpp"
 #include "sim/memory_limit.hpp"
 #include "sim/predicted_output.hpp"
 #include "sim/result_json.hpp"
@@ -302,46 +303,32 @@ std::string luck_of(const Request& request, const Platform& platform) {
 /// Faults, barriers and locks whose costs have no standard error, and computing, each with its share of all threads'
 /// time if that is a twentieth or more.
 std::string certain_terms(ProtocolKind protocol, const Platform& platform, Layout layout, const Result& result) {
-  const std::string prefix = prefix_of(protocol);
-  const auto varies = [&](const std::string& cost) {
-    return std::ranges::any_of(platform.uncertain,
-                               [&](const auto& one) { return one.property.starts_with(prefix + cost); });
-  };
-  // A layout that nobody has measured has its cost from those of others.
-  const auto varies_here = [&](const std::string& cost, bool is_measured) {
-    if (!is_measured) return varies(cost);
-    const std::string here = fmt::format("{}{}{}x{}", prefix, cost, layout.nodes, layout.threads_per_node);
-    return std::ranges::any_of(platform.uncertain, [&](const auto& one) { return one.property == here; });
-  };
-  std::vector<std::pair<std::string, Spent>> certain{{"computing", Spent::compute}};
-  const Tables& tables = tables_of(protocol);
-  for (std::size_t kind = 0; kind < tables.faults.size(); ++kind) {
-    const std::string name(tables.faults[kind].name);
-    if (!varies("fault." + name)) certain.emplace_back(name, spent_on(kind));
-  }
-  // Where a protocol has no costs of barriers and locks, they are messages.
-  const bool are_messages = base_of(protocol) != default_protocol && tables_of(protocol).has_messages();
-  const auto vary = [&](const std::string& cost, const std::map<Layout, Time>& measured) {
-    return are_messages ? varies("message.") : varies_here(cost, measured.contains(layout));
-  };
-  if (!vary("barrier.", platform.costs.barrier)) certain.emplace_back("barriers", Spent::barrier);
-  if (!vary("lock.", platform.costs.lock)) certain.emplace_back("locks", Spent::lock);
-  const auto seconds = [&](Spent term) {
-    double all = 0;
-    for (const ThreadResult& thread : result.threads) {
-      all += to_seconds(thread.region.time[static_cast<std::size_t>(term)]);
-    }
-    return all;
-  };
-  double all = 0;
-  for (std::size_t term = 0; term < spent_terms; ++term) all += seconds(static_cast<Spent>(term));
+  std::vector<std::pair<std::string_view, Spent>> terms{{"computing", Spent::compute}};
+  const std::span<const FaultRow> faults = tables_of(protocol).faults;
+  for (std::size_t kind = 0; kind < faults.size(); ++kind) terms.emplace_back(faults[kind].name, spent_on(kind));
+  terms.emplace_back("barriers", Spent::barrier);
+  terms.emplace_back("locks", Spent::lock);
   std::vector<std::string> shares;
-  for (const auto& [name, term] : certain) {
-    if (const double share = all > 0 ? seconds(term) / all : 0; share >= 0.05) {
+  for (const auto& [name, term] : terms) {
+    const std::vector<std::string> costs = costs_behind(term, platform, protocol, layout);
+    const bool varies = std::ranges::any_of(platform.uncertain, [&](const UncertainCost& one) {
+      return std::ranges::find(costs, one.property) != costs.end();
+    });
+    if (const double share = share_of(term, result); !varies && share >= 0.05) {
       shares.push_back(fmt::format("{} {:.0f} %", name, 100 * share));
     }
   }
   return shares.empty() ? "" : fmt::format(" Of all threads' time these are: {}.", fmt::join(shares, ", "));
+}
+
+/// "jiajia.fault.RUMR (12 % of the time), jiajia.message.fixed and jiajia.message.per-byte (8 %)".
+std::string in_words(const std::vector<Assumed>& assumed) {
+  std::vector<std::string> words;
+  for (const auto& [costs, share] : assumed) {
+    words.push_back(fmt::format("{} ({:.0f} %{})", fmt::join(costs, " and "), 100 * share,
+                                words.empty() ? " of the threads' time" : ""));
+  }
+  return fmt::format("{}", fmt::join(words, ", "));
 }
 
 /// On stderr, as the band may be in a file alone.
@@ -409,6 +396,9 @@ void print_report(const Request& request, const Platform& platform, Layout layou
   for (const std::string& cost : result.extrapolated) {
     fmt::print("* extrapolated: no {} was measured on {}, so {} stands in for it\n", cost, unmeasured(cost, layout),
                stand_in(request.options.protocol, cost));
+  }
+  if (const auto assumed = assumed_costs(platform, protocol, layout, result); !assumed.empty()) {
+    fmt::print("assumed, as nobody measured them: {}\n", in_words(assumed));
   }
   fmt::print("\nFaults and messages, all threads:");
   const std::span<const FaultRow> kinds = tables_of(request.options.protocol).faults;
@@ -537,6 +527,9 @@ void warn_of(const Request& request, const Platform& platform, Layout layout, co
     say(fmt::format(
         "warning: {} gives no {} cost for {}; {} stands in for it, and the result is marked as extrapolated.",
         request.platform, what, unmeasured(what, layout), stand_in(request.options.protocol, what)));
+  }
+  if (const auto assumed = assumed_costs(platform, request.options.protocol, layout, result); !assumed.empty()) {
+    say(fmt::format("warning: the prediction rests on costs that nobody measured: {}.", in_words(assumed)));
   }
   for (const Beyond& beyond : beyond_calibration(platform, layout, result)) {
     say(

@@ -97,6 +97,9 @@ struct Platform {
   std::vector<ProtocolKind> protocols = {};  ///< protocols whose costs the file gives
   std::vector<HostSpeed> host_speeds = {};   ///< distinct speeds, in the order of the file
   SpeedOrigin speed_origin = SpeedOrigin::unknown;
+  std::vector<std::string> assumed = {};  ///< properties whose values nobody measured, in the order of the file
+
+  bool assumes(std::string_view property) const;
 };
 
 /// Speed in a platform whose hosts' speed is unknown, in operations per second: SimGrid requires one.

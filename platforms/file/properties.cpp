@@ -202,6 +202,11 @@ void add_costs(std::vector<Property>& rows) {
        [](Reading& r, std::string_view text) { r.costs.waiting_share = parse_number(text, 0, most_waiting_share); },
        ErrorRow{&parse_plain_error, [](const Costs& costs) { return costs.waiting_share.value_or(costs.home_share); },
                 [](Costs& costs, double value) { costs.waiting_share = std::clamp(value, 0., most_waiting_share); }}});
+  rows.push_back({"fetch.home-share",
+                  "the home's share of a fetch, whatever its thread does, 0 to 1: 0 where its adapter answers without "
+                  "a processor, "
+                  "as RDMA does (default: the two above)",
+                  false, [](Reading& r, std::string_view text) { r.costs.fetch_share = parse_number(text, 0, 1); }});
 }
 
 Time parse_noise_duration(std::string_view text) {
@@ -282,6 +287,14 @@ void add_rules_and_range(std::vector<Property>& rows) {
                     }
                     r.costs.atomics = atomics;
                   }});
+  rows.push_back(
+      {std::string(assumed_costs),
+       "costs in this file that nobody measured, with blanks between (jiajia.* is all that begin so): results "
+       "that rest on them say so",
+       false, [](Reading& r, std::string_view text) {
+         std::istringstream words{std::string(text)};
+         r.assumed.assign(std::istream_iterator<std::string>(words), {});
+       }});
   rows.push_back({"host.speed-is",
                   "where the hosts' speed is from, for --from-host-speed: measured (the speed that `sdsm trace info` "
                   "tells of a trace made there) or assumed",

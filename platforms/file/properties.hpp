@@ -20,6 +20,7 @@ struct Reading {
   CalibratedRange calibrated;
   SpeedOrigin speed_origin = SpeedOrigin::unknown;
   double message_correlation = 0;
+  std::vector<std::string> assumed;  ///< names of costs, or beginnings with a `*` behind
 };
 
 /// How a standard error and the values of single runs are read, and where their cost is kept, in s, s/B, B/s or 1.
@@ -76,6 +77,7 @@ std::string runs_of(std::string_view id);
 std::vector<std::string> words_of_runs(std::string_view text);
 
 inline constexpr std::string_view correlation = "message.correlation";
+inline constexpr std::string_view assumed_costs = "costs.assumed";
 
 /// Counts letters to insert, leave out, replace or swap with their neighbour to turn one text into the other.
 std::size_t letters_between(std::string_view a, std::string_view b);

@@ -69,6 +69,7 @@ class Reader {
     change_the_rest();
     require(zone);
     check_errors();
+    std::vector<std::string> assumed = assumed_properties();
     if (!findings_.empty()) throw PlatformError(findings_);
     const LinkSpec link = reference_link();
     keep_messages_of_faults();
@@ -91,7 +92,8 @@ class Reader {
             std::move(notes_),
             std::move(protocols_),
             std::move(host_speeds_),
-            reading_.speed_origin};
+            reading_.speed_origin,
+            std::move(assumed)};
   }
 
  private:
@@ -411,6 +413,21 @@ class Reader {
                                        id, second.values.size(), as, line_of(places_.at(as)), first.values.size()));
   }
 
+  std::vector<std::string> assumed_properties() {
+    std::vector<std::string> found;
+    for (const std::string& name : reading_.assumed) {
+      const auto is_meant = [&](std::string_view id) {
+        return name.ends_with('*') ? id.starts_with(std::string_view(name).substr(0, name.size() - 1)) : id == name;
+      };
+      const std::size_t before = found.size();
+      std::ranges::copy_if(order_, std::back_inserter(found), is_meant);
+      if (found.size() > before) continue;
+      report(places_.find(assumed_costs)->second,
+             fmt::format("property '{}' names '{}', which is not in this file. Leave it out", assumed_costs, name));
+    }
+    return found;
+  }
+
   std::vector<UncertainCost> uncertain_costs() const {
     std::vector<UncertainCost> found;
     const auto add = [&](const Property& property) {
@@ -520,6 +537,10 @@ std::filesystem::path find_platform(const std::string& name) {
     if (!folder.empty() && std::filesystem::is_regular_file(folder / file, unknown)) return folder / file;
   }
   return name;
+}
+
+bool Platform::assumes(std::string_view property) const {
+  return std::ranges::find(assumed, property) != assumed.end();
 }
 
 void require_costs(const Platform& platform, ProtocolKind protocol) {

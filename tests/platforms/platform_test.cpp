@@ -313,6 +313,20 @@ TEST_CASE("half a fault halves its processor part where messages are longer") {
   CHECK(fault_of(with_settings({}, {"fault.RUMR=x0.9"}), FaultKind::RUMR) == us(528.3));
 }
 
+TEST_CASE("assumed costs are named one by one, or by their beginning") {
+  const auto assumed = [](const char* names) {
+    const TemporaryFile file(PlatformText{{"costs.assumed", names}}.text());
+    return read_platform(file.path()).assumed;
+  };
+  CHECK(assumed("fault.WROL  message.*") ==
+        std::vector<std::string>{"fault.WROL", "message.fixed", "message.per-byte"});
+  CHECK(assumed("").empty());
+  for (const char* wrong : {"fault.WRONG", "jiajia.*", "fault.WROH lock.9x9"}) {
+    const std::string finding = finding_in(PlatformText{{"costs.assumed", wrong}}.text());
+    CHECK_THAT(finding, ContainsSubstring("which is not in this file. Leave it out"));
+  }
+}
+
 TEST_CASE("a factor multiplies a cost's standard error, a value drops it") {
   PlatformText text{{"fault.RUMR.standard-error", "4us"},
                     {"fault.WUMR.standard-error", "6us"},

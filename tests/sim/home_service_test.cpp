@@ -54,6 +54,13 @@ TEST_CASE("on a busy single processor each answer steals the home's part") {
   CHECK(spent(result.threads[1].whole, FaultKind::RUMR) == us(5 * 587));
 }
 
+TEST_CASE("an adapter that answers by itself steals nothing") {
+  const TemporaryFile file = one_core({{"fetch.home-share", "0"}, {"local-part.waiting-share", "0.7"}});
+  const Result result = run(file.path(), NetworkKind::queue, fetches_from_a_computing_home(4));
+  CHECK(spent(result.threads[0].whole, Spent::stolen) == Time{});
+  CHECK(spent(result.threads[1].whole, FaultKind::RUMR) == us(5 * 587));
+}
+
 TEST_CASE("stolen time is recorded by what the home's thread did") {
   const TemporaryFile file = one_core({{"fault.WROH", "10ms"}});
   TestProgram program({2, 1});

@@ -8,7 +8,9 @@
 #include <cmath>
 #include <functional>
 #include <numeric>
+#include <tuple>
 
+#include "sim/costs_behind.hpp"
 #include "tests/catch.hpp"
 #include "tests/platforms/platform_text.hpp"
 #include "tests/sim/runs.hpp"
@@ -31,6 +33,18 @@ double covariance(const Values& a, const Values& b) {
 }
 double deviation(const Values& values) {
   return std::sqrt(covariance(values, values));
+}
+
+/// Two threads with their times by term, ms; the makespan is 100 ms.
+Result with_times(std::initializer_list<std::tuple<Spent, int, int>> times) {
+  Result result;
+  result.makespan = us(100'000);
+  result.threads.resize(2);
+  for (const auto& [term, first, second] : times) {
+    result.threads[0].region.time[static_cast<std::size_t>(term)] = us(1000 * first);
+    result.threads[1].region.time[static_cast<std::size_t>(term)] = us(1000 * second);
+  }
+  return result;
 }
 
 Platform platform_of(const PlatformText& text) {
@@ -323,4 +337,29 @@ TEST_CASE("an error of every draw is reported once") {
   stuck.barrier(0, 10);
   text.hosts = 2;
   CHECK_THROWS_AS(draws_of(text, stuck, 10), RunError);
+}
+
+TEST_CASE("which share of the time rests on assumed costs") {
+  const auto assumed = [](const char* names, const Result& result) {
+    const Platform platform = platform_of(PlatformText{{"costs.assumed", names}});
+    std::vector<std::pair<std::vector<std::string>, double>> found;
+    for (const Assumed& one : assumed_costs(platform, default_protocol, {2, 1}, result)) {
+      found.emplace_back(one.costs, std::round(1e6 * one.share) / 1e6);
+    }
+    return found;
+  };
+  using Found = decltype(assumed("", {}));
+  const Result result = with_times({{spent_on(FaultKind::RUMR), 8, 12},
+                                    {Spent::diff, 4, 0},
+                                    {Spent::barrier, 30, 1},
+                                    {spent_on(FaultKind::WROH), 1, 0},
+                                    {Spent::compute, 57, 87}});
+  // 20 of 200 ms are faults, 4 diffs. Of the barriers one thread waits 29 ms for the other.
+  CHECK(assumed("fault.RUMR", result) == Found{{{"fault.RUMR"}, 0.1}});
+  CHECK(assumed("fault.* message.* barrier.*", result) ==
+        Found{{{"fault.RUMR"}, 0.1}, {{"message.fixed", "message.per-byte"}, 0.02}, {{"barrier.2x1"}, 0.01}});
+  CHECK(assumed("barrier.2x1 message.fixed", result).empty());  // 3 %, less than a tenth
+  CHECK(assumed("barrier.4x1", with_times({{Spent::barrier, 50, 50}})).empty());
+  CHECK(assumed("lock.4x1 lock.2x1", with_times({{Spent::lock, 10, 10}})) == Found{{{"lock.2x1"}, 0.1}});
+  CHECK(assumed("", result).empty());
 }

@@ -158,7 +158,7 @@ class Explanation:
         """The other points that were simulated; time_s is missing where that failed."""
         columns = ["what", "is_choice", "time_s", "gain", "extrapolated", "why_not"]
         ways = ((one.alternative, one) for one in self.found.outcomes)
-        rows = [(way.what, way.is_choice, one.time_s, one.gain, one.is_extrapolated, one.why) for way, one in ways]
+        rows = [(way.what, way.is_choice, one.time_s, one.gain, one.is_doubtful, one.why) for way, one in ways]
         return pd.DataFrame(rows, columns=columns)
 
     def __str__(self) -> str:

@@ -62,6 +62,16 @@ class OfSimulation:
         return (band.low_5_percent_s, band.high_95_percent_s) if band else None
 
     @property
+    def assumed_costs(self) -> tuple[str, ...]:
+        """Properties of the platform that nobody measured, if a tenth of the time or more rests on them; the largest first."""
+        return tuple(dict.fromkeys(cost for one in cast("Simulation", self).assumed for cost in one.costs))
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """Costs that the platform lacks, by kind ("barrier"), and those that it assumes, by property ("fault.RUMR")."""
+        return (*cast("Simulation", self).extrapolated, *self.assumed_costs)
+
+    @property
     def computing_s(self) -> float:
         """Time that one processor with memory of its own would need for the computing of all threads.
 

@@ -68,6 +68,11 @@ class Spread(msgspec.Struct, frozen=True, kw_only=True):
     high_95_percent_s: Seconds
 
 
+class Assumed(msgspec.Struct, frozen=True, kw_only=True):
+    costs: tuple[str, ...]
+    share: float
+
+
 class Uncertainty(msgspec.Struct, frozen=True, kw_only=True):
     median_s: Seconds
     low_5_percent_s: Seconds
@@ -80,6 +85,7 @@ class Simulation(OfSimulation, Run, frozen=True, kw_only=True):
     constructs: tuple[Construct, ...] = ()
     spread: Spread | None = None
     extrapolated: tuple[str, ...]
+    assumed: tuple[Assumed, ...] = ()
     set: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)] = ()
     uncertainty: Uncertainty | None = None
     inputs: Annotated[tuple[Input, ...], msgspec.Meta(min_length=2)]

@@ -15,7 +15,7 @@ from sdsm.base.result_types import Input, Native, Replay, Run, Simulation, Threa
 from sdsm.readers.text import ReadError, Text
 
 __all__ = ["Input", "Native", "Replay", "Run", "Simulation", "Thread"]
-__all__ += ["mean_account_s", "printed", "read", "why_extrapolated"]
+__all__ += ["apart", "mean_account_s", "printed", "read", "why_doubtful"]
 
 FORMAT = 1
 #: An account's terms are exact inside the simulator; their decimal forms may each be off in the last digit.
@@ -28,13 +28,27 @@ _EXTRAPOLATED = {
 }  # fmt: skip
 
 
-def why_extrapolated(names: Iterable[str]) -> str:
-    """Describes what the platform lacks; empty if nothing is extrapolated."""
-    all_names = list(names)
-    lacking = [_EXTRAPOLATED.get(name, name) for name in all_names if name not in _OF_LAYOUT]
-    if of_layout := [words for name, words in _OF_LAYOUT.items() if name in all_names]:
+#: Assumed costs that a sentence names.
+_MOST_ASSUMED = 3
+
+
+def apart(doubts: Iterable[str]) -> dict[str, list[str]]:
+    """Returns what the platform lacks as "extrapolated", and what it assumes as "assumed" (Simulation.doubts)."""
+    names = list(doubts)
+    return {"extrapolated": [name for name in names if "." not in name], "assumed": [name for name in names if "." in name]}
+
+
+def why_doubtful(doubts: Iterable[str]) -> str:
+    """Describes what the platform lacks or assumes (Simulation.doubts); empty if nothing."""
+    names, assumed = apart(doubts).values()
+    lacking = [_EXTRAPOLATED.get(name, name) for name in names if name not in _OF_LAYOUT]
+    if of_layout := [words for name, words in _OF_LAYOUT.items() if name in names]:
         lacking.append(f"{' and '.join(of_layout)} of this layout")
-    return f"extrapolated: the platform has no costs of {' and '.join(lacking)}" if lacking else ""
+    words = [f"extrapolated: the platform has no costs of {' and '.join(lacking)}"] if lacking else []
+    if assumed:
+        more = len(assumed) - _MOST_ASSUMED
+        words.append(f"built on costs that nobody measured: {', '.join(assumed[:_MOST_ASSUMED])}{f' and {more} more' if more > 0 else ''}")
+    return ", and ".join(words)
 
 
 #: By what each calls itself, and the command that writes it.

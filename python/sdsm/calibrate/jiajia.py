@@ -29,6 +29,7 @@ from dataclasses import dataclass
 from sdsm import readers
 from sdsm.base.command_line import BadInput, Parser, file_name
 from sdsm.calibrate.copies import refuse_copies
+from sdsm.platform.derived import ASSUMED
 from sdsm.platform.platform_file import Comment, Node, cluster, platform_text, prop
 from sdsm.readers import Reading
 from sdsm.readers.jiajia import NAME
@@ -170,6 +171,7 @@ def properties(costs: Costs, log_us: float = 0) -> list[tuple[str, dict[str, str
         (f"measured: {diff.actions} diffs", us("diff", diff.us)),
         ("assumed: one mprotect, at most what a fault with one takes", us("protect invalidate", trap_us)),
         ("given" if log_us else "in the other costs", us("log", log_us)),
+        ("nobody measured", {ASSUMED: "jiajia.fault.WROR jiajia.protect jiajia.invalidate"}),
     ]  # fmt: skip
 
 

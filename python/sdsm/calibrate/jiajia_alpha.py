@@ -21,6 +21,7 @@ from sdsm.base.command_line import Parser, command, file_name
 from sdsm.base.output_file import print_or_write
 from sdsm.base.places import CALIBRATION
 from sdsm.calibrate.p3_score import Given, given
+from sdsm.platform.derived import ASSUMED as ASSUMED_COSTS
 from sdsm.platform.platform_file import Blank, Comment, Node, cluster, platform_text, prop
 
 NAME = "jiajia-alpha"
@@ -71,6 +72,7 @@ def platform(path: Path = ASSUMED, message_fixed_us: float | None = None) -> str
         *costs("diff", us("copy")),
         _comment("A page's protection.", assumed, "protect"),
         *costs("protect invalidate", us("protect")),
+        prop(ASSUMED_COSTS, "jiajia.message.per-byte jiajia.fault.* jiajia.diff jiajia.protect jiajia.invalidate"),
         Blank(),
         _comment("The network.", assumed, "bandwidth"),
         prop("reference.bandwidth", assumed["bandwidth"].with_unit),

@@ -15,7 +15,7 @@ from sdsm.calibrate import barrier_shape
 from sdsm.calibrate.fit import MESSAGE_COSTS, Fit
 from sdsm.calibrate.network import BANDWIDTHS, TIMES_US, Network, quantity
 from sdsm.calibrate.parameters import Parameter
-from sdsm.platform import platform_file
+from sdsm.platform import derived, platform_file
 from sdsm.platform.platform_file import Blank, Comment, Element, Node, PlatformFileError, prop, properties, text_of
 
 #: Elements with a network's bandwidth and latency, and their names for these.
@@ -87,6 +87,8 @@ def platform(
     why = f"{shape.kind}: messages of a barrier on layouts that were not measured; {shape.how}"
     body += [Comment(commentable(why)), prop(barrier_shape.PROPERTY, shape.shape), Blank()]
     body += _range(fit, given)
+    body = derived.with_jiajia(derived.assuming(body, _assumed(fit)))
+    body.append(Blank())
     kept = [name for name in KEPT if name in given]
     if kept:
         body += [Comment(commentable(f"As in {base}.")), *(prop(name, given[name]) for name in kept), Blank()]
@@ -150,6 +152,12 @@ def _error(parameter: Parameter) -> list[Node]:
     if error is None or not math.isfinite(error):
         return []
     return [prop(f"{parameter.name}.standard-error", plain(error) + ("" if parameter.unit == "1" else parameter.unit))]
+
+
+def _assumed(fit: Fit) -> list[str]:
+    """Names of the times that nobody measured."""
+    return [one.name for one in fit.parameters if one.kind == "assumed" and one.unit in ("us", "us/B") and one.value > 0
+            and not one.name.startswith("reference.")]
 
 
 def _correlation(fit: Fit) -> list[Node]:

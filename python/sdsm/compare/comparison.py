@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sdsm.base.accounts import Term
+from sdsm.base.run_result import apart
 from sdsm.plot.results import Result
 from sdsm.plot.series import Point, point
 
@@ -98,7 +99,7 @@ def document(comparison: Comparison) -> dict[str, object]:
         found["settings"] = dict(one.result.settings)
         found |= {name: getattr(one.time, name) for name in ("samples", "time_s", "low_s", "high_s")}
         found |= {"difference": one.difference, "is_beyond": one.is_beyond}
-        found["extrapolated"] = list(one.result.extrapolated)
+        found |= apart(one.result.doubts)
         found["account_s"] = {row.name: row.values[number] for row in comparison.accounts}
         found["counts"] = {row.name: row.values[number] for row in comparison.counts}
         results.append(found)

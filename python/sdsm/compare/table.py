@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Sequence
 
-from sdsm.base.run_result import why_extrapolated
+from sdsm.base.run_result import why_doubtful
 from sdsm.compare.comparison import Comparison, Row
 
 #: Name of the account's term.
@@ -78,9 +78,9 @@ def shared_processors(comparison: Comparison) -> list[str]:
 
 
 def extrapolations(comparison: Comparison) -> list[str]:
-    """Returns a line for each prediction that rests on unmeasured costs."""
+    """Returns a line for each prediction that rests on costs that were not measured."""
     results = enumerate((one.result for one in comparison.results), start=1)
-    return [f"[{number}] is {why_extrapolated(one.extrapolated)}" for number, one in results if one.extrapolated]
+    return [f"[{number}] is {why_doubtful(one.doubts)}" for number, one in results if one.doubts]
 
 
 def _settings(comparison: Comparison) -> list[str]:

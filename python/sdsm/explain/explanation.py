@@ -50,18 +50,18 @@ class Outcome:
     """An alternative, simulated. time_s: None if it cannot be; then `why` has the reason.
 
     gain: how many times faster than the point that is explained.
-    extrapolated: kinds of cost that the platform does not have for it, as in docs/result-format.md.
+    doubts: costs that the platform lacks for it, or assumes (Simulation.doubts).
     """
 
     alternative: Alternative
     time_s: float | None
     gain: float
-    extrapolated: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
     why: str = ""
 
     @property
-    def is_extrapolated(self) -> bool:
-        return bool(self.extrapolated)
+    def is_doubtful(self) -> bool:
+        return bool(self.doubts)
 
 
 @dataclass(frozen=True)
@@ -104,8 +104,8 @@ class Explanation:
         return next((one for one in self.outcomes if one.alternative.shape), None)
 
     def best(self) -> Outcome | None:
-        """The choice with the largest gain, at least 5 %; an extrapolated one only if the point itself is extrapolated, too."""
-        known = (one for one in self.outcomes if self.result.extrapolated or not one.is_extrapolated)
+        """The choice with the largest gain, at least 5 %; a doubtful one only if the point itself is doubtful, too."""
+        known = (one for one in self.outcomes if self.result.doubts or not one.is_doubtful)
         return next((one for one in known if one.alternative.is_choice and one.gain >= 1.05), None)
 
 
@@ -219,7 +219,7 @@ def _outcomes(
             other = work.simulate(one)
         except CommandFailed as error:
             return Outcome(one, None, 0.0, why=error.said or str(error))
-        return Outcome(one, other.makespan_s, result.makespan_s / other.makespan_s, other.extrapolated)
+        return Outcome(one, other.makespan_s, result.makespan_s / other.makespan_s, other.doubts)
 
     from concurrent.futures import ThreadPoolExecutor
 
@@ -227,16 +227,16 @@ def _outcomes(
         try:
             done = [one for one in pool.map(outcome, todo) if one.time_s is not None or one.alternative.is_offered]
             done = [one for one in done if not (one.alternative.shape and one.time_s == result.makespan_s)]
-            done += _together(point, [one for one in done if not one.alternative.at], bool(result.extrapolated), lambda one: outcome(one, "together"))
+            done += _together(point, [one for one in done if not one.alternative.at], bool(result.doubts), lambda one: outcome(one, "together"))
         except BaseException:
             work.runner.stop()
             raise
     return tuple(sorted(done, key=lambda one: (not one.alternative.is_choice, -one.gain)))
 
 
-def _together(point: Point, done: Sequence[Outcome], may_extrapolate: bool, simulate: Callable[[Alternative], Outcome]) -> list[Outcome]:
+def _together(point: Point, done: Sequence[Outcome], may_be_doubtful: bool, simulate: Callable[[Alternative], Outcome]) -> list[Outcome]:
     """Returns the best choice with others that gain more beside it; empty if none of the next MOST_TRIED does."""
-    gaining = [one for one in done if one.alternative.is_choice and one.gain >= WORTHWHILE and (may_extrapolate or not one.is_extrapolated)]
+    gaining = [one for one in done if one.alternative.is_choice and one.gain >= WORTHWHILE and (may_be_doubtful or not one.is_doubtful)]
     tried = 0
     best: Outcome | None = None
     for one in sorted(gaining, key=lambda one: -one.gain):
@@ -247,7 +247,7 @@ def _together(point: Point, done: Sequence[Outcome], may_extrapolate: bool, simu
         if both is None or tried == MOST_TRIED:
             continue
         tried += 1
-        if (found := simulate(both)).gain >= best.gain * WORTHWHILE and (may_extrapolate or not found.is_extrapolated):
+        if (found := simulate(both)).gain >= best.gain * WORTHWHILE and (may_be_doubtful or not found.is_doubtful):
             best = found
     return [best] if best is not None and best not in done else []
 
@@ -420,7 +420,7 @@ def document(explanation: Explanation) -> dict[str, object]:
         "kind": "explanation",
         "program": list(result.program),
         **members(result, "nodes", "threads_per_node", "makespan_s", "computing_s"),
-        "extrapolated": list(result.extrapolated),
+        **run_result.apart(result.doubts),
         "account_s": dict(explanation.terms),
         **({"baselines": msgspec.structs.asdict(result.baselines)} if result.baselines else {}),
         "causes": [msgspec.to_builtins(one) for one in explanation.causes],
@@ -439,7 +439,7 @@ def members(of: object, *names: str) -> dict[str, object]:
 
 def _alternative(one: Outcome) -> dict[str, object]:
     gain = one.gain if one.time_s is not None else None
-    found = {"time_s": one.time_s, "gain": gain, "extrapolated": one.is_extrapolated}
+    found = {"time_s": one.time_s, "gain": gain, **run_result.apart(one.doubts)}
     return members(one.alternative, "what", "is_choice") | found | ({"why_not": one.why} if one.why else {})
 
 

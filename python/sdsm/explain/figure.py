@@ -22,7 +22,7 @@ LONGEST = 2.0
 class _Bar(NamedTuple):
     name: str
     time_s: float
-    is_extrapolated: bool = False
+    is_doubtful: bool = False
 
 
 def draw(explanation: Explanation, is_named: bool = True) -> Figure:
@@ -35,8 +35,8 @@ def draw(explanation: Explanation, is_named: bool = True) -> Figure:
     terms = [_Bar(term, value) for term, value in explanation.terms[:MOST_BARS]]
     constructs = [_Bar(one.title, one.cost_s / threads) for one in explanation.constructs[:MOST_BARS] if one.cost_s > 0]
     memory = [_Bar(one.title, one.cost_s / threads) for one in explanation.arrays[:MOST_BARS]]
-    own = _Bar("as it is", result.makespan_s, bool(result.extrapolated))
-    others = [_Bar(one.alternative.what, one.time_s, one.is_extrapolated) for one in explanation.outcomes if one.time_s is not None]
+    own = _Bar("as it is", result.makespan_s, bool(result.doubts))
+    others = [_Bar(one.alternative.what, one.time_s, one.is_doubtful) for one in explanation.outcomes if one.time_s is not None]
     panels = [
         ("Where the time goes", terms, style.SKY),
         ("Which construct costs it: all but computing", constructs, style.PURPLE),
@@ -48,7 +48,7 @@ def draw(explanation: Explanation, is_named: bool = True) -> Figure:
     rows = figure.subplots(len(shown), 1, squeeze=False, height_ratios=[1 + len(bars) for _, bars, _ in shown])
     for axes, (title, bars, colour) in zip(rows[:, 0], shown, strict=True):
         _bars(axes, title, bars, colour)
-    hatched = any(bar.is_extrapolated for _, bars, _ in shown for bar in bars)
+    hatched = any(bar.is_doubtful for _, bars, _ in shown for bar in bars)
     names = printable(utf8(f"{Path(result.program[0]).name} on {Path(point.platform).stem}, ")) if is_named else ""
     style.heading(
         figure,
@@ -64,7 +64,7 @@ def _bars(axes: Axes, title: str, bars: Sequence[_Bar], colour: str) -> None:
     drawn = axes.barh(places, [min(bar.time_s, longest_s) for bar in bars], height=0.7, color=colour)
     style.name_places(axes, "y", places, (style.short(bar.name) for bar in bars))
     for at, bar, shape in zip(places, bars, drawn, strict=True):
-        if bar.is_extrapolated:
+        if bar.is_doubtful:
             shape.set(hatch="////", edgecolor="white", linewidth=0)
         cut = " (cut off)" if bar.time_s > longest_s else ""
         axes.annotate(f" {bar.time_s:.3g} s{cut}", (min(bar.time_s, longest_s), at), va="center", fontsize=8)

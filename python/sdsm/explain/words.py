@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sdsm.base.run_result import why_extrapolated
+from sdsm.base.run_result import why_doubtful
 from sdsm.explain.causes import NOTABLE_GAIN
 from sdsm.explain.explanation import NOTABLE, Explanation, Outcome
 from sdsm.explain.memory import Array
@@ -43,17 +43,17 @@ def verdict(explanation: Explanation) -> str:
         words.append(
             f"Look first at {first.what}: " + (f"mending it makes the program {first.gain:.2f} times as fast." if gains else f"it costs {first.cost_s / explanation.all_threads_s:.1%} of all time.")
         )
-    lacking = explanation.result.extrapolated
+    lacking = explanation.result.doubts
     if lacking:
-        words.append(f"It is {why_extrapolated(lacking)}.")
+        words.append(f"It is {why_doubtful(lacking)}.")
     other = explanation.other_shape()
     if other is not None and other.time_s is not None:
         words.append(f"Its barriers are modelled: {other.alternative.what} would make it {other.time_s:.4g} s.")
     best = explanation.best()
     if best is not None and best.time_s is not None:
         words.append(f"Of what you can choose, {best.alternative.what} makes it {best.time_s:.4g} s, {best.gain:.2f} times as fast.")
-        if best.is_extrapolated:
-            words.append("(That is extrapolated likewise.)" if best.extrapolated == lacking else f"(That is {why_extrapolated(best.extrapolated)}.)")
+        if best.is_doubtful:
+            words.append("(That is so likewise.)" if best.doubts == lacking else f"(That is {why_doubtful(best.doubts)}.)")
     elif explanation.outcomes:
         words.append("No option makes it 5% faster.")
     return " ".join(words)
@@ -159,5 +159,5 @@ def _outcomes(explanation: Explanation) -> list[str]:
 def _outcome(one: Outcome) -> str:
     if one.time_s is None:
         return f"  {one.alternative.what:<49} not simulated: {one.why}"
-    marked = f" ({why_extrapolated(one.extrapolated)})" if one.is_extrapolated else ""
+    marked = f" ({why_doubtful(one.doubts)})" if one.is_doubtful else ""
     return f"  {one.alternative.what:<49} {one.time_s:>10.4g} s  {one.gain:>6.2f} times as fast{marked}"

@@ -14,7 +14,7 @@ from sdsm.base.command_line import BadInput, Parser, command, file_name, platfor
 from sdsm.base.output_file import check_outputs, print_or_write
 from sdsm.base.places import PLATFORMS
 from sdsm.calibrate.measured_platform import commentable
-from sdsm.platform import platform_check
+from sdsm.platform import derived, platform_check
 from sdsm.platform.networks import NETWORKS, Network, described
 from sdsm.platform.platform_file import Blank, Comment, Element, Node, costs, parse, platform_text, prop
 from sdsm.readers.text import unreadable
@@ -29,8 +29,10 @@ Write the platform file of a cluster, planned or real, from its number of nodes 
 
 The costs of faults, messages, barriers and locks come from another platform, with the network on which they were measured:
 the simulator puts the time of messages on the new network in place of that on the old one. A layout whose barriers and locks
-were not measured gets modelled ones, and `sdsm simulate` says so. Messages keep the processor time of the software that was
-measured, such as TCP: a network that does without it, as InfiniBand can, gains more than this shows."""
+were not measured gets modelled ones, and `sdsm simulate` says so. On Ethernet messages keep the processor time of the software
+that was measured, such as TCP. On InfiniBand messages and fetches take what published measurements of RDMA say, and a fetch takes
+nothing of its home's processor. Costs of JIAJIA that the other platform lacks are derived from SCASH's. What is derived is named
+in the file (costs.assumed), and results that rest on it say so."""
 
 EPILOG = """\
 examples:
@@ -43,7 +45,7 @@ Exit status: 0 done, 1 the file could not be written, 2 bad usage or input."""
 
 ABOUT = """\
 {nodes} nodes on {title}, made by sdsm platform new (nodes {nodes}, network {name}, from {source}).
-Costs of the nodes, and the network on which they were measured (reference.*), are those of {source}."""
+Costs of the nodes{but}, and the network on which they were measured (reference.*), are those of {source}."""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -115,10 +117,14 @@ def measured_speed(trace: Path) -> Speed:
     return Speed(header["speed_flops"], f"measured by sdsm trace on {commentable(header['machine'])}")
 
 
-def _costs(root: ElementTree.Element, speed: Speed | None) -> list[Node]:
+def _costs(root: ElementTree.Element, network: Network, speed: Speed | None) -> list[Node]:
+    found = costs(root)
+    if network.adapter:
+        found = derived.rdma(found, network.adapter, network.bandwidth)
+    found = derived.with_jiajia(found)
     if speed is None:
-        return costs(root)
-    left = [one for one in costs(root) if not (isinstance(one, Element) and one.attributes.get("id") == SPEED_IS)]
+        return found
+    left = [one for one in found if not (isinstance(one, Element) and one.attributes.get("id") == SPEED_IS)]
     return [*left, Blank(), Comment(f"The hosts' speed: {speed.source}."), prop(SPEED_IS, "measured")]
 
 
@@ -137,6 +143,7 @@ def new_platform(
         },
     )  # fmt: skip
     cables = f"Each node has a full-duplex cable to the switch.\nbw: {network.bandwidth_from}.\nlat: {network.latency_from}."
-    body = [*_costs(root, speed), Blank(), Comment(cables), nodes_and_cables]
-    about = ABOUT.format(nodes=nodes, title=network.title, name=network.name, source=commentable(source))
+    body = [*_costs(root, network, speed), Blank(), Comment(cables), nodes_and_cables]
+    but = " but of messages and fetches, which RDMA makes" if network.adapter else ""
+    about = ABOUT.format(nodes=nodes, title=network.title, name=network.name, source=commentable(source), but=but)
     return platform_text(about, f"{network.name}-{nodes}", body)

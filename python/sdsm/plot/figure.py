@@ -45,7 +45,7 @@ def draw(programs: Mapping[str, Sequence[Series]], by: str, reference: str) -> F
         marks.append("Bands of other predictions: least to greatest of several.")
     if any(line.kind != PREDICTED and _spreads(line) for line in every):
         marks.append("Bars of measurements: least to greatest run.")
-    if any(one.extrapolated for line in every for one in line.points):
+    if any(one.is_doubtful for line in every for one in line.points):
         marks.append(style.HOLLOW)
     style.heading(figure, "Speedup", "\n".join([f"Over {reference}. Dashed: one for one.", *marks]))
     return figure
@@ -96,7 +96,7 @@ def _panel(axes: Axes, lines: Sequence[Series], by: str, shows_times: bool) -> N
             else:
                 axes.errorbar(places, middle, yerr=bars, color=colour, elinewidth=5, alpha=0.22, zorder=2)
             axes.plot(places, middle, color=colour, linewidth=2, marker=marker, markersize=4.5, zorder=3, label=label)
-            hollow = [(x, y) for x, y, one in zip(places, middle, line.points, strict=True) if one.extrapolated]
+            hollow = [(x, y) for x, y, one in zip(places, middle, line.points, strict=True) if one.is_doubtful]
             if hollow:
                 axes.plot(*zip(*hollow, strict=True), color=colour, linewidth=0, marker=marker, markersize=4.5, markerfacecolor="white", zorder=3.5)
         else:

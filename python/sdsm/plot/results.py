@@ -34,7 +34,7 @@ class Result:
     settings: what else may make a time differ (platform, network, placement, ...), by name.
     variant:  what mostly differs from layout to layout, but may not between samples of one: trace or program, by name and
               hash, and compute factor (unless a sequential time gave it, which is a setting).
-    extrapolated: kinds of cost that the platform does not have for a prediction, as in docs/result-format.md.
+    doubts: costs that the platform lacks for a prediction, or assumes (Simulation.doubts).
     times_s:  the predicted time, or that of each run.
     band_s:   the middle 90 % of a prediction, where it was made with --uncertainty, or the platform has noise.
     account_s: where the time went, mean over threads, by term; of several runs that of the one of median time.
@@ -51,7 +51,7 @@ class Result:
     settings: tuple[tuple[str, str], ...]
     variant: tuple[tuple[str, str], ...]
     times_s: tuple[float, ...]
-    extrapolated: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
     band_s: tuple[float, float] | None = None
     account_s: tuple[tuple[str, float], ...] = ()
     run_account_s: tuple[tuple[str, float], ...] = ()
@@ -99,12 +99,12 @@ def result_of(source: Text) -> Result:
         line = source.json_line("makespan_s" if kind == PREDICTED else "runs")
         source.refuse(line, "a time of 0 s, of which no speedup can be made. Leave out the file")
     program = printable(" ".join([Path(run.program[0]).name, *run.program[1:]]))
-    extrapolated = run.extrapolated if isinstance(run, run_result.Simulation) else ()
+    doubts = run.doubts if isinstance(run, run_result.Simulation) else ()
     chosen = tuple(sorted(settings.items()))
     layout = (run.nodes, run.threads_per_node)
     share = run.options.get("processes_per_processor", 0)
     return Result(
-        printable(utf8(source.file)), kind, program, *layout, chosen, tuple(variant.items()), times, extrapolated, band,
+        printable(utf8(source.file)), kind, program, *layout, chosen, tuple(variant.items()), times, doubts, band,
         tuple(run_result.mean_account_s(run.threads).items()), tuple(mean_over_threads(run.threads).items()),
         _counts(run.threads), share if isinstance(share, int | float) else 0,
     )  # fmt: skip

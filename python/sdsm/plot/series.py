@@ -30,7 +30,7 @@ class Point:
     low_s: float
     high_s: float
     samples: int
-    extrapolated: bool = False
+    is_doubtful: bool = False
 
     @property
     def threads(self) -> int:
@@ -64,7 +64,7 @@ def point(results: Sequence[Result]) -> Point:
     first = results[0]
     return Point(
         first.nodes, first.threads_per_node, statistics.median_low(times), min(ends), max(ends), len(times),
-        any(bool(result.extrapolated) for result in results),
+        any(bool(result.doubts) for result in results),
     )  # fmt: skip
 
 

@@ -79,7 +79,7 @@ def light_grid(axes: Axes, axis: str = "y") -> None:
 #: Ticks with numbers on an axis.
 LEAST_TICKS = 3
 #: Markers of a figure's marked points.
-EXTRAPOLATED = "some costs were not measured for that layout, but extrapolated."
+EXTRAPOLATED = "some costs were not measured, but extrapolated or assumed."
 HOLLOW = f"Hollow points: {EXTRAPOLATED}"
 
 

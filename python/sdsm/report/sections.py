@@ -129,7 +129,7 @@ def _timeline(result: run_result.Run, wanted: Wanted, file: Path | None) -> Iter
 
 def _lacking(result: run_result.Simulation) -> list[str]:
     """Returns its unmeasured foundations."""
-    return [f"This is {run_result.why_extrapolated(result.extrapolated)}."] if result.extrapolated else []
+    return [f"This is {run_result.why_doubtful(result.doubts)}."] if result.doubts else []
 
 
 def _files(results: Iterable[run_result.Run]) -> list[str]:
@@ -236,8 +236,8 @@ def _array(one: explanation.Array, explained: explanation.Explanation) -> Row:
 
 def _outcome(one: explanation.Outcome) -> Row:
     about = "" if one.alternative.is_choice else "another machine"
-    if one.is_extrapolated:
-        why = run_result.why_extrapolated(one.extrapolated)
+    if one.is_doubtful:
+        why = run_result.why_doubtful(one.doubts)
         about += f", {why}" if about else why
     if one.time_s is None:
         return (one.alternative.what, "", "", one.why or "could not be simulated")
@@ -304,7 +304,7 @@ def of_sweep(kept: Kept, naming: Naming) -> Page:
         times = (f"{one.value('time'):.4g}", f"{one.value('speedup'):.3g}") if one.result else ("", "")
         why = "failed" if naming.is_anonymous and one.error else one.error
         if one.result is not None:
-            why = run_result.why_extrapolated(one.result.extrapolated)
+            why = run_result.why_doubtful(one.result.doubts)
         rows.append((*(one.point.values.get(axis, "") for axis in axes), *times, why))
     left = len(kept.done) - len(rows)
     summary = [f"{len(kept.done)} points, {len(failed)} failed."] + ([f"The first {MOST_ROWS} are shown."] if left else [])

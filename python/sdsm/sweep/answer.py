@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sdsm.base.run_result import why_extrapolated
+from sdsm.base.run_result import why_doubtful
 from sdsm.sweep.results import Done
 from sdsm.sweep.spec import Question, Spec
 
@@ -47,7 +47,7 @@ def answers(spec: Spec, question: Question, done: Sequence[Done]) -> Iterator[st
 
 def marked(points: Sequence[Done]) -> str:
     """Names in brackets what the platform lacks for them; empty if nothing."""
-    why = why_extrapolated(dict.fromkeys(name for one in points if one.result for name in one.result.extrapolated))
+    why = why_doubtful(dict.fromkeys(name for one in points if one.result for name in one.result.doubts))
     return f" ({why})" if why else ""
 
 

@@ -12,7 +12,7 @@ from sdsm.base import places
 from sdsm.base.children import CommandFailed, CommandRunner
 from sdsm.base.command_line import BAD_INPUT, BadInput, Parser, command, file_name, say, whole, with_reason
 from sdsm.base.output_file import csv_text, json_text, write_output
-from sdsm.base.run_result import why_extrapolated
+from sdsm.base.run_result import why_doubtful
 from sdsm.sweep import kept, parquet, slurm
 from sdsm.sweep.points import Point, points
 from sdsm.sweep.results import Computer, Done, Here, processors, simulate
@@ -100,7 +100,7 @@ def main(arguments: list[str] | None = None) -> int:
         if options.part:
             return _simulate_part(_points(spec, folder, tell), options.part, folder, here, jobs, tell)
         done, answers = swept(spec, folder, here, jobs, tell)
-    print(f"{folder}/points.csv: {len(done)} points{_extrapolated(done)}")
+    print(f"{folder}/points.csv: {len(done)} points{_doubtful(done)}")
     if options.parquet:
         write_output(folder / "points.parquet", parquet.content(rows(done)))
         print(f"{folder}/points.parquet")
@@ -110,11 +110,11 @@ def main(arguments: list[str] | None = None) -> int:
     return _status(done)
 
 
-def _extrapolated(done: Sequence[Done]) -> str:
-    results = [one.result for one in done if one.result is not None and one.result.extrapolated]
+def _doubtful(done: Sequence[Done]) -> str:
+    results = [one.result for one in done if one.result is not None and one.result.doubts]
     if not results:
         return ""
-    return f", {len(results)} of them {why_extrapolated(dict.fromkeys(name for one in results for name in one.extrapolated))}"
+    return f", {len(results)} of them {why_doubtful(dict.fromkeys(name for one in results for name in one.doubts))}"
 
 
 def _status(done: Sequence[Done]) -> int:

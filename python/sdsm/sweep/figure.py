@@ -101,13 +101,13 @@ def draw(spec: Spec, done: Sequence[Done], x: str) -> Figure:
     has_band = "uncertainty" in spec.axes
     notes = ["Median over seeds; bars from the least to the greatest."] if "seed" in spec.varied() else []
     notes += ["Bars: middle 90 % over the platform's uncertain costs."] if has_band else []
-    notes += [style.HOLLOW] if any(map(_is_extrapolated, done)) else []
+    notes += [style.HOLLOW] if any(map(_is_doubtful, done)) else []
     style.heading(figure, "Predicted time", " ".join(notes))
     return figure
 
 
-def _is_extrapolated(one: Done) -> bool:
-    return one.result is not None and bool(one.result.extrapolated)
+def _is_doubtful(one: Done) -> bool:
+    return one.result is not None and bool(one.result.doubts)
 
 
 def _panel(axes: Axes, values: Sequence[str], lines: Lines) -> None:
@@ -121,7 +121,7 @@ def _panel(axes: Axes, values: Sequence[str], lines: Lines) -> None:
         bars = [[y - low for y, (low, _) in zip(ys, ends, strict=True)], [high - y for y, (_, high) in zip(ys, ends, strict=True)]]
         colour, marker = COLOURS[at % len(COLOURS)], MARKERS[at // len(COLOURS) % len(MARKERS)]
         axes.errorbar(xs, ys, yerr=bars, color=colour, marker=marker, markersize=4.5, capsize=2, label=label or "time")
-        hollow = [(place, y) for place, y, value in zip(xs, ys, drawn, strict=True) if any(_is_extrapolated(one) for one in line[value])]
+        hollow = [(place, y) for place, y, value in zip(xs, ys, drawn, strict=True) if any(_is_doubtful(one) for one in line[value])]
         if hollow:
             axes.plot(*zip(*hollow, strict=True), color=colour, linewidth=0, marker=marker, markersize=4.5, markerfacecolor="white", zorder=3.5)
     if is_numeric:
@@ -158,13 +158,13 @@ def draw_heat(spec: Spec, done: Sequence[Done], x: str, y: str) -> Figure:
     scale: Normalize = LogNorm(low, high) if high > DECADE * low else Normalize(low, max(high, low * 1.001))
     for axes, (title, panel) in zip(places, medians.items(), strict=True):
         _heat(axes, rows, columns, panel, scale, len(every) <= MOST_NUMBERS)
-        _ring(axes, [(columns.index(c), rows.index(r)) for (r, c), found in drawn[title].items() if any(map(_is_extrapolated, found))])
+        _ring(axes, [(columns.index(c), rows.index(r)) for (r, c), found in drawn[title].items() if any(map(_is_doubtful, found))])
         axes.set_title("\n".join(textwrap.wrap(title, 28)), parse_math=False, fontsize=8)
         axes.set_xlabel(x.removeprefix("set "), parse_math=False)
         axes.set_ylabel(y.removeprefix("set "), parse_math=False)
     figure.colorbar(places[0].collections[0], ax=places, label="predicted time, seconds")
     notes = "Median over seeds. " * ("seed" in spec.varied()) + "Dark: short. White: it failed."
-    notes += f" Ring: {style.EXTRAPOLATED}" * any(map(_is_extrapolated, done))
+    notes += f" Ring: {style.EXTRAPOLATED}" * any(map(_is_doubtful, done))
     left = len(cells) - len(medians)
     style.heading(figure, "Predicted time", notes + f" {left} more combinations are in points.csv." * (left > 0))
     return figure

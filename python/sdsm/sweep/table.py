@@ -27,4 +27,5 @@ def _row(one: Done) -> dict[str, object]:
         row["faults"] = sum(sum(thread.faults.values()) for thread in threads)
         row |= {name: sum(thread.counts()[name] for thread in threads) for name in COUNTS}
         row["extrapolated"] = " ".join(one.result.extrapolated)
+        row["assumed"] = " ".join(one.result.assumed_costs)
     return row | {"error": one.error}
