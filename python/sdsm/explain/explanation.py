@@ -63,6 +63,9 @@ class Outcome:
     def is_doubtful(self) -> bool:
         return bool(self.doubts)
 
+    def is_as_sure_as(self, doubts: Sequence[str]) -> bool:
+        return set(self.doubts) <= set(doubts)
+
 
 @dataclass(frozen=True)
 class Explanation:
@@ -104,8 +107,8 @@ class Explanation:
         return next((one for one in self.outcomes if one.alternative.shape), None)
 
     def best(self) -> Outcome | None:
-        """The choice with the largest gain, at least 5 %; a doubtful one only if the point itself is doubtful, too."""
-        known = (one for one in self.outcomes if self.result.doubts or not one.is_doubtful)
+        """The choice with the largest gain, at least 5 %; none with doubts that the point itself does not have."""
+        known = (one for one in self.outcomes if one.is_as_sure_as(self.result.doubts))
         return next((one for one in known if one.alternative.is_choice and one.gain >= 1.05), None)
 
 
@@ -227,16 +230,16 @@ def _outcomes(
         try:
             done = [one for one in pool.map(outcome, todo) if one.time_s is not None or one.alternative.is_offered]
             done = [one for one in done if not (one.alternative.shape and one.time_s == result.makespan_s)]
-            done += _together(point, [one for one in done if not one.alternative.at], bool(result.doubts), lambda one: outcome(one, "together"))
+            done += _together(point, [one for one in done if not one.alternative.at], result.doubts, lambda one: outcome(one, "together"))
         except BaseException:
             work.runner.stop()
             raise
     return tuple(sorted(done, key=lambda one: (not one.alternative.is_choice, -one.gain)))
 
 
-def _together(point: Point, done: Sequence[Outcome], may_be_doubtful: bool, simulate: Callable[[Alternative], Outcome]) -> list[Outcome]:
+def _together(point: Point, done: Sequence[Outcome], doubts: Sequence[str], simulate: Callable[[Alternative], Outcome]) -> list[Outcome]:
     """Returns the best choice with others that gain more beside it; empty if none of the next MOST_TRIED does."""
-    gaining = [one for one in done if one.alternative.is_choice and one.gain >= WORTHWHILE and (may_be_doubtful or not one.is_doubtful)]
+    gaining = [one for one in done if one.alternative.is_choice and one.gain >= WORTHWHILE and one.is_as_sure_as(doubts)]
     tried = 0
     best: Outcome | None = None
     for one in sorted(gaining, key=lambda one: -one.gain):
@@ -247,7 +250,7 @@ def _together(point: Point, done: Sequence[Outcome], may_be_doubtful: bool, simu
         if both is None or tried == MOST_TRIED:
             continue
         tried += 1
-        if (found := simulate(both)).gain >= best.gain * WORTHWHILE and (may_be_doubtful or not found.is_doubtful):
+        if (found := simulate(both)).gain >= best.gain * WORTHWHILE and found.is_as_sure_as(doubts):
             best = found
     return [best] if best is not None and best not in done else []
 
