@@ -239,8 +239,8 @@ Json result_document(const RunDescription& description, const Platform& platform
     document["options"]["sequential_time_s"] = to_seconds(description.scale.sequential());
   }
   if (description.scale.from_host_speed) {
-    document["options"]["traced_flops"] = description.traced_flops;
-    document["options"]["host_flops"] = description.scale.host_flops;
+    document["options"]["traced_flops"] = description.traced.flops;
+    document["options"]["host_flops"] = description.scale.host.flops;
   }
   if (description.reductions > 0) document["options"]["reductions"] = description.reductions_as;
   if (has_flags && tables_of(description.options.protocol).has_pages()) {
@@ -258,6 +258,12 @@ Json result_document(const RunDescription& description, const Platform& platform
       beyond.push_back({{"what", one.what}, {"value", one.value}, {"calibrated", one.calibrated}});
     }
     document["outside_calibration"] = std::move(beyond);
+  }
+  if (const std::optional<ComputingRange>& range = description.computing) {
+    document["computing_range"] = {{"least_factor", range->least_factor},
+                                   {"greatest_factor", range->greatest_factor},
+                                   {"shortest_s", to_seconds(range->shortest)},
+                                   {"longest_s", to_seconds(range->longest)}};
   }
   if (spread) document["spread"] = spread_of(*spread);
   if (uncertainty) document["uncertainty"] = uncertainty_of(description, platform, *uncertainty);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,12 @@
 #include "workloads/trace/decided.hpp"
 
 namespace sdsm::sim {
+
+/// Ends between which a program lies whose mixture of arithmetic, caches and memory is not known (--from-host-speed).
+struct ComputingRange {
+  double least_factor, greatest_factor;
+  Time shortest, longest;  ///< makespans of these factors
+};
 
 /// What a result document says about the run besides its outcome.
 struct RunDescription {
@@ -32,7 +39,8 @@ struct RunDescription {
   bool varies = false;                        ///< from run to run, by noise or jitter
   std::uint64_t draws = 1;                    ///< runs that were simulated, then
   bool is_quiet_machine = false;              ///< --quiet-machine
-  std::uint64_t traced_flops = 0;             ///< of the machine that traced; 0: not in the trace
+  trace::Speed traced = {};                   ///< of the machine that traced; 0: not in the trace
+  std::optional<ComputingRange> computing = {};
 };
 
 /// A property of a run that exceeds the platform's calibration.

@@ -5,6 +5,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
@@ -355,8 +356,42 @@ void tell_what_the_band_holds(const Request& request, const Platform& platform, 
       certain_terms(request.options.protocol, platform, layout, result), again));
 }
 
+/// By how much a program's time may be another one.
+struct Doubt {
+  const Uncertainty* uncertainty;
+  const Uncertainty* spread;
+  std::optional<ComputingRange> computing;
+  double compute_factor;
+};
+
+/// The time of all threads' computing on one processor, by the platform's costs and noise not slowed down.
+double alone_s(const Result& result) {
+  double sum = 0;
+  for (const ThreadResult& thread : result.threads) {
+    sum += std::max(
+        to_seconds(thread.region.time[static_cast<std::size_t>(Spent::compute)] - thread.region.added_computing), 0.);
+  }
+  return sum;
+}
+
+/// How many times as fast it is as its computing on one processor, with the least and the greatest factor. `factor`:
+/// the result's.
+std::array<double, 2> speedups(const ComputingRange& range, const Result& result, double factor) {
+  const double alone = alone_s(result) / factor;
+  return {alone * range.least_factor / to_seconds(range.shortest),
+          alone * range.greatest_factor / to_seconds(range.longest)};
+}
+
+std::string in_words(const ComputingRange& range, const Result& result, double factor) {
+  const auto [slow, fast] = speedups(range, result, factor);
+  return fmt::format("with computing {:.3g} to {:.3g} times as long it takes {} to {}, {:.3g} to {:.3g} times as fast",
+                     range.least_factor, range.greatest_factor, format_time(range.shortest), format_time(range.longest),
+                     slow, fast);
+}
+
 void print_report(const Request& request, const Platform& platform, Layout layout, const Result& result,
-                  const Uncertainty* uncertainty, const Uncertainty* spread, std::uint64_t reductions) {
+                  const Doubt& doubt, std::uint64_t reductions) {
+  const auto& [uncertainty, spread, computing, factor] = doubt;
   const ProtocolKind protocol = request.options.protocol;
   fmt::print("{}  on {}, {} node{} x {} thread{}{}{}\n", request.trace, request.platform, layout.nodes,
              layout.nodes == 1 ? "" : "s", layout.threads_per_node, layout.threads_per_node == 1 ? "" : "s",
@@ -370,6 +405,7 @@ void print_report(const Request& request, const Platform& platform, Layout layou
                to_seconds(alone) / to_seconds(result.makespan), format_time(alone));
   }
   if (uncertainty) print_uncertainty(*uncertainty);
+  if (computing) fmt::print("{} as its computing on one processor\n", in_words(*computing, result, factor));
   fmt::print("without any waiting {} (each action at its cost), waiting at barriers alone {}\n",
              format_time(result.baselines.counts), format_time(result.baselines.critical_path));
   fmt::print("\n");
@@ -461,14 +497,25 @@ std::string page_table(const trace::File& file, Layout layout, const Result& res
 /// What --from-host-speed has made of which speeds, and how far to trust them. With --output the program may have been
 /// traced again, and its compute times and the speed that belongs to them are of that trace.
 void tell_speeds(const Request& request, const Platform& platform, const trace::File& file) {
-  const auto traced = static_cast<double>(file.header().speed_flops);
   const std::string source = request.played == request.trace
                                  ? request.trace
                                  : fmt::format("the trace that was made anew of what {} traces", request.trace);
+  const trace::FactorRange range = trace::factor_range(request.scale, file);
+  const std::string by_kind = range.is_known()
+                                  ? fmt::format(" ({:.3g} by arithmetic, {:.3g} by caches, {:.3g} by memory)",
+                                                range.arithmetic, range.cache, range.memory)
+                                  : "";
   say(fmt::format(
-      "note: computing takes {:.4g} times as long as in {}: the machine that traced did {:.4g} Gf, hosts of "
-      "{} do {:.4g} Gf.",
-      traced / request.scale.host_flops, source, traced * 1e-9, request.platform, request.scale.host_flops * 1e-9));
+      "note: computing takes {:.4g} times as long as in {}{}: the machine that traced did {}, hosts of {} do {}.",
+      range.middle(), source, by_kind, trace::in_words(file.header().speed), request.platform,
+      trace::in_words(request.scale.host)));
+  if (!range.is_known()) {
+    say(fmt::format(
+        "warning: that factor is one of arithmetic in a first-level cache. Of programs that wait for caches or memory "
+        "it may be several times off: {} gives no host.cache-latency and host.memory-bandwidth, or the trace is of an "
+        "older sdsm. `sdsm platform new --speed-of` writes them.",
+        request.platform));
+  }
   if (platform.speed_origin == SpeedOrigin::measured) return;
   say(fmt::format(
       "warning: nobody says that the speed of {}'s hosts was measured, with the loop that `sdsm trace` measures its "
@@ -646,17 +693,23 @@ RunDescription description_of(const Request& request, const std::vector<std::fil
           varies,
           draws,
           request.is_quiet_machine,
-          file.header().speed_flops};
+          file.header().speed};
 }
 
 /// On stdout, unless an output goes there.
-void report(const Request& request, const Platform& platform, Layout layout, const Result& result,
-            const Uncertainty* uncertainty, const Uncertainty* spread, std::uint64_t reductions) {
+void report(const Request& request, const Platform& platform, Layout layout, const Result& result, const Doubt& doubt,
+            std::uint64_t reductions) {
   if (request.is_silent) return;
   const std::vector<std::string> outputs = outputs_of(request);
   const bool is_on_stdout = std::find(outputs.begin(), outputs.end(), "-") == outputs.end();
   tell_changes(platform, is_on_stdout);
-  if (is_on_stdout) print_report(request, platform, layout, result, uncertainty, spread, reductions);
+  if (is_on_stdout) print_report(request, platform, layout, result, doubt, reductions);
+}
+
+trace::Speed speed_of_hosts(const Platform& platform) {
+  return {.flops = static_cast<std::uint64_t>(host_speed(platform).flops),
+          .cache_latency_ps = static_cast<std::uint64_t>(platform.host_memory.cache_latency.count()),
+          .memory_bandwidth = static_cast<std::uint64_t>(platform.host_memory.bandwidth)};
 }
 
 int simulate(Request request) {
@@ -666,7 +719,7 @@ int simulate(Request request) {
   const NetworkKind network = network_named(request.network);
   const Platform platform = platform_of(request, network);
   refuse_settings(request, platform);
-  if (request.scale.from_host_speed) request.scale.host_flops = host_speed(platform).flops;
+  if (request.scale.from_host_speed) request.scale.host = speed_of_hosts(platform);
   const trace::File file(request.played);
   const Layout layout = layout_of(request, platform, file);
   const Selection selection = selection_of(request.timeline, file.header().threads);
@@ -711,6 +764,16 @@ int simulate(Request request) {
     options.draw = median_draw(*spread).number;
   }
   const Uncertainty* const varied = spread ? &*spread : nullptr;
+  std::optional<ComputingRange> computing;
+  if (request.scale.from_host_speed && !request.is_silent) {
+    if (const trace::FactorRange range = trace::factor_range(request.scale, file); range.is_wide()) {
+      const std::array factors{range.least, range.greatest};
+      const std::vector<Draw> ends =
+          simulate_draws(platform, layout, network, program, options, Varied::computing, factors.size(), {}, factors)
+              .draws;
+      computing = {range.least, range.greatest, ends[0].makespan, ends[1].makespan};
+    }
+  }
   std::optional<timelines::Timeline> timeline;
   if (!request.timeline.file.empty()) timeline.emplace(layout, tables_of(options.protocol), selection);
   options.timeline = timeline ? &*timeline : nullptr;
@@ -723,13 +786,21 @@ int simulate(Request request) {
   if (!request.readings.empty())
     write_output(trace::readings_text(request.shown.value_or(result.readings)), request.readings);
   const Uncertainty* const band = uncertainty ? &*uncertainty : nullptr;
+  if (computing) {
+    const auto [slow, fast] = speedups(*computing, result, options.compute_factor);
+    if ((slow < 1) != (fast < 1)) {
+      say(fmt::format("warning: whether this is faster than one processor depends on what the program waits for: {}.",
+                      in_words(*computing, result, options.compute_factor)));
+    }
+  }
   if (band) tell_what_the_band_holds(request, platform, result, *band, layout);
   if (!request.json.empty()) {
-    const RunDescription description =
+    RunDescription description =
         description_of(request, inputs, platform, file, layout, network, options, reductions, decided, varies, runs);
+    description.computing = computing;
     write_result(description, platform, result, band, varied, request.json);
   }
-  report(request, platform, layout, result, band, varied, reductions.count);
+  report(request, platform, layout, result, {band, varied, computing, options.compute_factor}, reductions.count);
   return done;
 }
 

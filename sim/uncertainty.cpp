@@ -121,7 +121,7 @@ const Draw& median_draw(const Uncertainty& uncertainty) {
 
 Uncertainty simulate_draws(const Platform& platform, Layout layout, NetworkKind network,
                            const std::function<Program()>& program, const RunOptions& options, Varied varied,
-                           std::uint64_t count, const Progress& progress) {
+                           std::uint64_t count, const Progress& progress, std::span<const double> factors) {
   std::optional<CostSampler> sampler;
   if (varied == Varied::costs) sampler.emplace(platform, options.seed, options.protocol);
   Uncertainty found;
@@ -141,6 +141,8 @@ Uncertainty simulate_draws(const Platform& platform, Layout layout, NetworkKind 
     if (sampler) {
       draw.seed = own.seed = options.seed + found.draws.size() + 1;
       for (const UncertainCost& cost : platform.uncertain) draw.costs.push_back(cost.get(drawn.costs));
+    } else if (varied == Varied::computing) {
+      own.compute_factor = factors[found.draws.size()];
     } else {
       draw.seed = own.seed;
       own.draw = draw.number = static_cast<std::uint32_t>(found.draws.size());

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <random>
+#include <span>
 #include <vector>
 
 #include "sim/simulation.hpp"
@@ -64,14 +65,14 @@ std::uint64_t usual_draws(std::uint64_t intervals, std::uint64_t touches);
 /// The draw of median makespan. Precondition: their number is odd.
 const Draw& median_draw(const Uncertainty& uncertainty);
 
-enum class Varied : std::uint8_t { costs, noise };
+enum class Varied : std::uint8_t { costs, noise, computing };
 
 /// Simulates `count` draws, each in a child process, as many at once as there are processors. Draw i (from 1) uses
-/// options.seed + i for jitter; of `noise`, draw i (from 0) has the platform's costs and RunOptions::draw. Must be
-/// called before this process has an engine. `program` makes the same program each time. Throws as CostSampler and
-/// simulate() do.
+/// options.seed + i for jitter; of `noise`, draw i (from 0) has the platform's costs and RunOptions::draw; of
+/// `computing`, draw i (from 0) differs by factors[i] as its compute factor alone. Must be called before this process
+/// has an engine. `program` makes the same program each time. Throws as CostSampler and simulate() do.
 Uncertainty simulate_draws(const Platform& platform, Layout layout, NetworkKind network,
                            const std::function<Program()>& program, const RunOptions& options, Varied varied,
-                           std::uint64_t count, const Progress& progress);
+                           std::uint64_t count, const Progress& progress, std::span<const double> factors = {});
 
 }  // namespace sdsm::sim

@@ -76,6 +76,13 @@ struct HostSpeed {
   double flops;
 };
 
+/// Loads that need each other's result, and sums of an array in memory, as `sdsm trace` measures them; both 0: not
+/// given.
+struct HostMemory {
+  Time cache_latency{};
+  double bandwidth = 0;  ///< B/s
+};
+
 /// Origin of the hosts' speeds, by the property host.speed-is.
 enum class SpeedOrigin : std::uint8_t { unknown, assumed, measured };
 
@@ -97,6 +104,7 @@ struct Platform {
   std::vector<ProtocolKind> protocols = {};  ///< protocols whose costs the file gives
   std::vector<HostSpeed> host_speeds = {};   ///< distinct speeds, in the order of the file
   SpeedOrigin speed_origin = SpeedOrigin::unknown;
+  HostMemory host_memory = {};
   std::vector<std::string> assumed = {};  ///< properties whose values nobody measured, in the order of the file
 
   bool assumes(std::string_view property) const;

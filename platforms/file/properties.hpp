@@ -19,6 +19,7 @@ struct Reading {
   std::optional<int> reference_links;
   CalibratedRange calibrated;
   SpeedOrigin speed_origin = SpeedOrigin::unknown;
+  HostMemory host_memory;
   double message_correlation = 0;
   std::vector<std::string> assumed;  ///< names of costs, or beginnings with a `*` behind
 };

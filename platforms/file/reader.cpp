@@ -93,6 +93,7 @@ class Reader {
             std::move(protocols_),
             std::move(host_speeds_),
             reading_.speed_origin,
+            reading_.host_memory,
             std::move(assumed)};
   }
 

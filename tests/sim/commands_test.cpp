@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <random>
 #include <regex>
@@ -65,7 +66,7 @@ TestProgram small_program() {
 
 /// Writes the program as a trace file.
 void write_trace(const TestProgram& program, const std::filesystem::path& path, int exit_status = 0,
-                 const std::string& name = "./program", std::uint64_t speed_flops = 0) {
+                 const std::string& name = "./program", trace::Speed speed = {}) {
   trace::Writer writer(path, program.layout().processes());
   for (std::uint32_t t = 0; t < program.threads.size(); ++t) {
     for (trace::Interval interval : program.threads[t]) {
@@ -81,7 +82,7 @@ void write_trace(const TestProgram& program, const std::filesystem::path& path, 
                  .machine = "a machine",
                  .sdsm_version = "0",
                  .exit_status = exit_status,
-                 .speed_flops = speed_flops},
+                 .speed = speed},
                 {{{RegionKind::heap_block, Placement::round_robin, 0, program.pages}, RegionId{0}, 0, false, "block"}});
 }
 
@@ -251,7 +252,7 @@ TEST_CASE("the result has the compute factor's origin and the sequential time") 
 
 TEST_CASE("simulate --from-host-speed scales computing by the machines' speeds") {
   const TraceFile trace;
-  write_trace(small_program(), trace.path(), 0, "./program", 2'200'000'000);
+  write_trace(small_program(), trace.path(), 0, "./program", {2'200'000'000});
   // Hosts of 550 Mf take 2200 / 550 = 4 times as long.
   const Outcome by_speed = sdsm_command("simulate", trace.arguments() + " --nodes 2 --json - --from-host-speed");
   CAPTURE(by_speed.errors);
@@ -269,6 +270,47 @@ TEST_CASE("simulate --from-host-speed scales computing by the machines' speeds")
   CHECK_FALSE(contains(measured.errors, "nobody says"));
 }
 
+TEST_CASE("simulate --from-host-speed tells both ends of what the hosts' memory leaves open") {
+  const TraceFile trace;
+  // By arithmetic 4 times as long, by caches 5, by memory 40; the traced machine's measurements differ by a quarter.
+  write_trace(small_program(), trace.path(), 0, "./program", {2'200'000'000, 4'000, 20'000'000'000, 250});
+  const std::string hosts = " --set host.cache-latency=20ns --set host.memory-bandwidth=0.5GBps --from-host-speed";
+  const auto simulated = [&](const std::string& options) {
+    return sdsm_command("simulate", trace.arguments() + " --nodes 2 --json - " + options);
+  };
+  const Outcome both = simulated(hosts);
+  REQUIRE(both.status == 0);
+  const json said = json::parse(both.output);
+  CHECK(said.at("options").at("compute_factor").get<double>() == Approx(std::sqrt(4. * 50)));
+  const json& range = said.at("computing_range");
+  check_has(range, {{"least_factor", 4}, {"greatest_factor", 50}});
+  for (const auto& [factor, time] : {std::pair("4", "shortest_s"), std::pair("50", "longest_s")}) {
+    const json end = json::parse(simulated(std::string("--compute-factor ") + factor).output);
+    CHECK(range.at(time) == end.at("makespan_s"));
+  }
+  CHECK(contains(both.errors, "(4 by arithmetic, 5 by caches, 40 by memory)"));
+  CHECK(contains(both.errors, "measurements while it traced differ by 25 %"));
+  CHECK(contains(simulated("--from-host-speed").errors, "gives no host.cache-latency and host.memory-bandwidth"));
+}
+
+TEST_CASE("simulate warns where the hosts' memory decides whether a cluster pays") {
+  const TraceFile trace;
+  TestProgram program({2, 1});
+  program.barrier_of_all(1000);
+  write_trace(program, trace.path(), 0, "./program", {550'000'000, 4'000, 20'000'000'000});
+  // A region of a millisecond on each of two processors, and some of its synchronisation: as long, or 40 times.
+  const std::string whole =
+      trace.arguments() + " --nodes 2 --region whole --from-host-speed --set host.cache-latency=4ns";
+  const auto warns = [&](const char* bandwidth) {
+    const Outcome done = sdsm_command("simulate", whole + " --set host.memory-bandwidth=" + bandwidth);
+    CAPTURE(done.errors);
+    CHECK(done.status == 0);
+    return contains(done.errors, "whether this is faster than one processor depends on what the program waits for");
+  };
+  CHECK(warns("0.5GBps"));
+  CHECK_FALSE(warns("19GBps"));
+}
+
 TEST_CASE("simulate --from-host-speed refuses unknown, ambiguous and doubly scaled speeds") {
   const TraceFile trace;
   const std::string of_trace = in_quotes(trace.path().string()) + " -q -n 2 --from-host-speed --platform ";
@@ -277,7 +319,7 @@ TEST_CASE("simulate --from-host-speed refuses unknown, ambiguous and doubly scal
   check_refused("simulate", of_trace + p3 + " --sequential-time 2s",
                 "--from-host-speed and --sequential-time both scale");
 
-  write_trace(small_program(), trace.path(), 0, "./program", 2'000'000'000);
+  write_trace(small_program(), trace.path(), 0, "./program", {2'000'000'000});
   const TemporaryFile unmeasured(PlatformText().text());
   const std::string placeholder = of_trace + unmeasured.path().string();
   check_refused("simulate", placeholder, "gives its hosts the speed 1Gf, a placeholder");

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 #include "commands/command_line.hpp"
@@ -111,21 +113,41 @@ void check_scale(const ComputeScale& scale) {
 
 namespace {
 
-double ratio_of_speeds(const ComputeScale& scale, const File& file) {
-  const std::uint64_t traced = file.header().speed_flops;
-  if (traced == 0) {
+double ratio(std::uint64_t above, std::uint64_t below) {
+  return below == 0 ? 0 : static_cast<double>(above) / static_cast<double>(below);
+}
+
+}  // namespace
+
+double FactorRange::middle() const {
+  return std::sqrt(least * greatest);
+}
+
+FactorRange factor_range(const ComputeScale& scale, const File& file) {
+  const Speed& traced = file.header().speed;
+  const Speed& host = scale.host;
+  if (traced.flops == 0) {
     throw std::invalid_argument(
         fmt::format("--from-host-speed: {} does not keep how fast the machine that traced it was, as it is of an older "
                     "sdsm. Trace the program again, or give --sequential-time or --compute-factor",
                     file.path().string()));
   }
-  return static_cast<double>(traced) / scale.host_flops;
+  FactorRange range;
+  range.arithmetic = range.least = range.greatest = ratio(traced.flops, host.flops);
+  const double cache = ratio(host.cache_latency_ps, traced.cache_latency_ps);
+  const double memory = ratio(traced.memory_bandwidth, host.memory_bandwidth);
+  if (cache > 0 && memory > 0) {
+    range.cache = cache;
+    range.memory = memory;
+    range.least = std::min({range.arithmetic, cache, memory});
+    range.greatest = std::max({range.arithmetic, cache, memory});
+    if (traced.spread > doubtful_speed_spread) range.greatest *= 1 + static_cast<double>(traced.spread) * 1e-3;
+  }
+  return range;
 }
 
-}  // namespace
-
 double compute_factor(const ComputeScale& scale, const File& file, const TraceSurvey& own, bool whole) {
-  if (scale.from_host_speed) return ratio_of_speeds(scale, file);
+  if (scale.from_host_speed) return factor_range(scale, file).middle();
   if (scale.sequential_time.empty()) return scale.factor.value_or(1);
   const Time target = scale.sequential();
   std::uint64_t compute_ns = own.region_compute_ns;

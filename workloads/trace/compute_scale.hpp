@@ -22,7 +22,7 @@ struct ComputeScale {
   std::string sequential_trace;  ///< trace of one thread whose compute stands for that time; empty: the trace itself
   std::optional<double> factor;  ///< target's compute time for each second of the trace's; 1 unless given
   bool from_host_speed = false;  ///< by the speeds of the machine that traced and of the platform's hosts
-  double host_flops = 0;         ///< operations per second of these hosts, once somebody has read them
+  Speed host{};                  ///< of these, once somebody has read it; all but `flops` may be unknown
 
   bool is_given() const { return factor || from_host_speed || !sequential_time.empty(); }
   /// What says how fast the target is: trace, compute-factor, sequential-time, sequential-trace, host-speed.
@@ -52,7 +52,23 @@ void check_scale(const ComputeScale& scale);
 
 /// The target's compute time for each second of the trace's. Throws std::invalid_argument if the scale makes no sense
 /// or the trace lacks a speed that it needs, FormatError or std::system_error if the sequential trace cannot be read.
-/// Precondition: scale.host_flops is above zero if computing is scaled by it.
+/// Precondition: scale.host.flops is above zero if computing is scaled by it.
 double compute_factor(const ComputeScale& scale, const File& file, const TraceSurvey& own, bool whole);
+
+/// With --from-host-speed: the factor of a program that each of the three loops binds (native/launch/trace/
+/// machine_speed.hpp); the last two are 0 if host or trace do not tell. A program's own lies between the least and the
+/// greatest, which is more by what the traced machine's measurements differed by, if that makes them doubtful.
+struct FactorRange {
+  double arithmetic = 0, cache = 0, memory = 0;
+  double least = 0, greatest = 0;
+
+  bool is_known() const { return cache > 0; }
+  /// Whether the ends are far enough apart to be simulated both.
+  bool is_wide() const { return greatest > 1.02 * least; }
+  /// The geometric mean of both ends.
+  double middle() const;
+};
+/// Throws std::invalid_argument if the trace keeps no speed.
+FactorRange factor_range(const ComputeScale& scale, const File& file);
 
 }  // namespace sdsm::trace

@@ -40,8 +40,8 @@ json header_json(const File& file) {
                 {"program_sha256", header.program_sha256},
                 {"asked_threads", header.asked_threads},
                 {"reads_input", header.reads_input},
-                {"begun_s", header.begun_s},
-                {"speed_flops", header.speed_flops}};
+                {"begun_s", header.begun_s}};
+  for (const auto& [name, part] : speed_members) value[name] = header.speed.*part;
   if (header.ended_by) value["ended_by"] = *header.ended_by;
   if (!header.words.array.empty()) value["words"] = words_json(header.words);
   return value;

@@ -166,7 +166,9 @@ json to_json(const Header& header) {
   if (header.reads_input) value["reads_input"] = true;
   if (header.ended_by) value["ended_by"] = *header.ended_by;
   if (header.begun_s != 0) value["begun_s"] = header.begun_s;
-  if (header.speed_flops != 0) value["speed_flops"] = header.speed_flops;
+  for (const auto& [name, part] : speed_members) {
+    if (header.speed.*part != 0) value[name] = header.speed.*part;
+  }
   if (!header.words.array.empty()) value["words"] = words_json(header.words);
   return value;
 }
@@ -192,7 +194,9 @@ Header header_from(const json& value, std::uint32_t format) {
   header.reads_input = value.contains("reads_input") && value["reads_input"] == true;
   if (value.contains("ended_by")) header.ended_by = unsigned32_member(value, "ended_by", header.threads - 1);
   if (value.contains("begun_s")) header.begun_s = unsigned_member(value, "begun_s", most_date_s);
-  if (value.contains("speed_flops")) header.speed_flops = unsigned_member(value, "speed_flops", most_speed_flops);
+  for (const auto& [name, part] : speed_members) {
+    if (value.contains(name)) header.speed.*part = unsigned_member(value, name, most_speed);
+  }
   if (value.contains("words")) header.words = words_from(value["words"]);
   return header;
 }

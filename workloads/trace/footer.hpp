@@ -1,8 +1,10 @@
 #pragma once
 
+#include <array>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "workloads/trace/trace.hpp"
@@ -26,6 +28,13 @@ struct Footer {
   std::vector<EventCounts> events;  ///< by thread
   std::vector<BlockEntry> blocks;   ///< in the order of the file
 };
+
+/// Of the header's speed; its spread is in thousandths.
+inline constexpr std::array<std::pair<const char*, std::uint64_t Speed::*>, 4> speed_members{
+    {{"speed_flops", &Speed::flops},
+     {"cache_latency_ps", &Speed::cache_latency_ps},
+     {"memory_bandwidth", &Speed::memory_bandwidth},
+     {"speed_spread", &Speed::spread}}};
 
 /// The same parts of a footer and of what `sdsm trace info` prints.
 nlohmann::json unseen_json(const std::vector<UnseenCall>& unseen);

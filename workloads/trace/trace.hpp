@@ -139,7 +139,20 @@ struct UnseenCall {
 };
 
 /// Far above any processor's rate of dependent operations.
-inline constexpr std::uint64_t most_speed_flops = 1'000'000'000'000'000;
+inline constexpr std::uint64_t most_speed = 1'000'000'000'000'000;
+inline constexpr std::uint64_t most_speed_spread = 100'000;
+/// Measurements of the traced machine's speed that differ by more say that it was busy; in thousandths.
+inline constexpr std::uint64_t doubtful_speed_spread = 100;
+
+/// How fast the tracing machine was in sdsm's loops (native/launch/trace/machine_speed.hpp); 0: not in the trace.
+struct Speed {
+  std::uint64_t flops = 0;             ///< operations per second in the first-level cache
+  std::uint64_t cache_latency_ps = 0;  ///< of a load that needs the last one's result
+  std::uint64_t memory_bandwidth = 0;  ///< bytes per second
+  std::uint64_t spread = 0;  ///< between the two best measurements before, between and after the passes, in thousandths
+
+  bool operator==(const Speed&) const = default;
+};
 
 /// The words of one page that a thread accessed in one interval at one site.
 struct WordsRow {
@@ -188,13 +201,18 @@ struct Header {
   /// Thread that ended the program inside a parallel region; none in older traces.
   std::optional<std::uint32_t> ended_by{};
   std::uint64_t begun_s = 0;  ///< start time by the program's calendar clocks, in seconds since 1970
-  /// Operations per second of sdsm's loop on the tracing machine (native/launch/trace/machine_speed.hpp); 0 in older
-  /// traces.
-  std::uint64_t speed_flops = 0;
+  Speed speed{};              ///< 0 in older traces
   Words words{};
 
   bool operator==(const Header&) const = default;
 };
+
+/// The best of measurements at several times. `spread` is that from the second best, as one alone may have been lucky
+/// in nothing but that all others were disturbed.
+Speed best_of(std::span<const Speed> measurements);
+
+/// "6.012 Gf, cache 3.82 ns, memory 35.1 GB/s", and that it is doubtful where it is.
+std::string in_words(const Speed& speed);
 
 /// Names the program's clocks that no simulation predicts, for people; empty if there is none.
 std::string unpredicted_clocks(const Header& header);

@@ -26,7 +26,7 @@ void print_text(const trace::File& file) {
   fmt::print("status    {}\n", header.exit_status);
   fmt::print("threads   {}\n", header.threads);
   fmt::print("machine   {}\n", header.machine);
-  if (header.speed_flops != 0) fmt::print("speed     {:.3f} Gf\n", static_cast<double>(header.speed_flops) * 1e-9);
+  if (header.speed.flops != 0) fmt::print("speed     {}\n", trace::in_words(header.speed));
   fmt::print("compute   the least of {} passes, sdsm {}\n", header.passes, header.sdsm_version);
   fmt::print("file      {} bytes, format {}\n", file.file_bytes(), file.format());
   if (!header.sites.empty()) fmt::print("touched   by {} instructions\n", header.sites.size());

@@ -115,11 +115,12 @@ class Run {
 
   int trace() {
     warn_of_cancellation();
-    speed_before_ = machine_speed();
+    speeds_.push_back(measured_speed());
     const std::string watched = make_first_pass();
     for (unsigned pass = 2; pass <= request_.passes; ++pass) {
       RepeatedPass repeated(structure_, pass);
       run_hidden(repeated, pass, tracer::Mode::replay);
+      speeds_.push_back(measured_speed());
     }
     if (!watched.empty()) trace_words(watched);
     return write_trace();
@@ -238,7 +239,8 @@ class Run {
     header.reads_input = input_.was_read();
     header.ended_by = pass.ended_by();
     header.begun_s = program_.date;
-    header.speed_flops = std::max(speed_before_, machine_speed());
+    speeds_.push_back(measured_speed());
+    header.speed = trace::best_of(speeds_);
     if (words_) header.words = words_->words(request_.words, pass);
     pass.finish(header);
     tell_unpredicted_clocks(header);
@@ -360,7 +362,7 @@ class Run {
   std::uint64_t events_ = 0;  ///< of the first pass, once it is through
   double first_s_ = 0;        ///< how long it took
   bool has_advised_ = false;
-  std::uint64_t speed_before_ = 0;
+  std::vector<trace::Speed> speeds_;  ///< measured before, between and after the passes
   int status_ = 0;
 };
 

@@ -68,6 +68,13 @@ class Spread(msgspec.Struct, frozen=True, kw_only=True):
     high_95_percent_s: Seconds
 
 
+class ComputingRange(msgspec.Struct, frozen=True, kw_only=True):
+    least_factor: float
+    greatest_factor: float
+    shortest_s: Seconds
+    longest_s: Seconds
+
+
 class Assumed(msgspec.Struct, frozen=True, kw_only=True):
     costs: tuple[str, ...]
     share: float
@@ -84,6 +91,7 @@ class Simulation(OfSimulation, Run, frozen=True, kw_only=True):
     baselines: Baselines | None = None
     constructs: tuple[Construct, ...] = ()
     spread: Spread | None = None
+    computing_range: ComputingRange | None = None
     extrapolated: tuple[str, ...]
     assumed: tuple[Assumed, ...] = ()
     set: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)] = ()

@@ -43,6 +43,11 @@ def verdict(explanation: Explanation) -> str:
         words.append(
             f"Look first at {first.what}: " + (f"mending it makes the program {first.gain:.2f} times as fast." if gains else f"it costs {first.cost_s / explanation.all_threads_s:.1%} of all time.")
         )
+    if range_ := explanation.result.computing_range:
+        words.append(
+            f"Its processors may compute {range_.least_factor:.3g} to {range_.greatest_factor:.3g} times as long: "
+            f"{range_.shortest_s:.4g} to {range_.longest_s:.4g} s."
+        )
     lacking = explanation.result.doubts
     if lacking:
         words.append(f"It is {why_doubtful(lacking)}.")

@@ -59,7 +59,7 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     p.add_argument(
         "--speed-of", type=file_name, metavar="TRACE",
-        help="trace that was made on such a node: the speed that it tells, and host.speed-is, are for --from-host-speed (default: as in PLATFORM)",
+        help="trace that was made on such a node: the speeds that it tells, and host.speed-is, are for --from-host-speed (default: as in PLATFORM)",
     )  # fmt: skip
     p.add_argument("--cores", type=whole(1, MOST_CORES), metavar="C", help="processors of a node (default: as in PLATFORM)")
     p.add_argument("-o", "--output", type=file_name, default=Path("-"), metavar="FILE", help="default: stdout")
@@ -99,10 +99,20 @@ def main(arguments: list[str] | None = None) -> int:
 
 @dataclass(frozen=True)
 class Speed:
-    """flops: operations per second of one processor in sdsm's loop. source: for a comment."""
+    """Of one processor in sdsm's loops: operations per second, a load in caches, a sum of an array in memory. source: for a
+    comment."""
 
     flops: int
+    cache_latency_ps: int
+    memory_bytes_per_s: int
     source: str
+
+    def properties(self) -> dict[str, str]:
+        return {
+            SPEED_IS: "measured",
+            "host.cache-latency": f"{self.cache_latency_ps}ps",
+            "host.memory-bandwidth": f"{self.memory_bytes_per_s}Bps",
+        }
 
 
 def measured_speed(trace: Path) -> Speed:
@@ -112,9 +122,10 @@ def measured_speed(trace: Path) -> Speed:
     except CommandFailed as error:
         raise BadInput(f"--speed-of: {error.said or error}") from None
     header = json.loads(info)["header"]
-    if not header["speed_flops"]:
+    if not header["memory_bandwidth"]:
         raise BadInput(f"--speed-of {trace} does not keep how fast its machine was, as it is of an older sdsm. Trace the program again")
-    return Speed(header["speed_flops"], f"measured by sdsm trace on {commentable(header['machine'])}")
+    source = f"measured by sdsm trace on {commentable(header['machine'])}"
+    return Speed(header["speed_flops"], header["cache_latency_ps"], header["memory_bandwidth"], source)
 
 
 def _costs(root: ElementTree.Element, network: Network, speed: Speed | None) -> list[Node]:
@@ -124,8 +135,10 @@ def _costs(root: ElementTree.Element, network: Network, speed: Speed | None) -> 
     found = derived.with_jiajia(found)
     if speed is None:
         return found
-    left = [one for one in found if not (isinstance(one, Element) and one.attributes.get("id") == SPEED_IS)]
-    return [*left, Blank(), Comment(f"The hosts' speed: {speed.source}."), prop(SPEED_IS, "measured")]
+    measured = speed.properties()
+    left = [one for one in found if not (isinstance(one, Element) and one.attributes.get("id") in measured)]
+    comment = Comment(f"The hosts' speed, caches and memory: {speed.source}.")
+    return [*left, Blank(), comment, *(prop(name, value) for name, value in measured.items())]
 
 
 def new_platform(

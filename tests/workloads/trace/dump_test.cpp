@@ -1,5 +1,6 @@
 #include "workloads/trace/dump.hpp"
 
+#include <array>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -31,6 +32,9 @@ TEST_CASE("a dump has a line for header, regions and each interval") {
   CHECK(lines[0]["program"] == json{"./laplace", "--size", "1024"});
   CHECK(lines[0]["threads"] == 2);
   CHECK(lines[0]["speed_flops"] == 3'141'592'653);
+  CHECK(lines[0]["cache_latency_ps"] == 3'820);
+  CHECK(lines[0]["memory_bandwidth"] == 35'100'000'000);
+  CHECK(lines[0]["speed_spread"] == 12);
   CHECK(lines[2] == json::parse(R"({"type": "region", "id": 1, "kind": "heap_block", "placement": "block",
                                     "pages": 2048, "owner": 0, "lead_pages": 0, "filled": false, "name": "heap #1"})"));
   CHECK(lines[1]["lead_pages"] == 5);
@@ -86,4 +90,13 @@ TEST_CASE("info of a trace without touches has no bytes per touch") {
   const Scratch scratch;
   write({.header = header_for(1), .regions = {}, .threads = {{}}}, scratch / "a.trace");
   CHECK(info(File(scratch / "a.trace"))["bytes_per_page_touch"].is_null());
+}
+
+TEST_CASE("of measurements of a machine's speed the best counts, and the second tells how sure it is") {
+  const Speed quiet{1000, 4000, 2000, 0}, busy{800, 5000, 1900, 0}, calm{990, 4000, 2000, 0};
+  CHECK(best_of(std::array{busy, quiet}) == Speed{1000, 4000, 2000, 250});
+  CHECK(best_of(std::array{busy, quiet, calm, busy}) == Speed{1000, 4000, 2000, 10});
+  CHECK(best_of(std::array{busy}) == busy);
+  CHECK(in_words({1'000'000'000, 4000, 2'000'000'000, 250}) ==
+        "1.000 Gf, cache 4.00 ns, memory 2.0 GB/s (doubtful: measurements while it traced differ by 25 %)");
 }

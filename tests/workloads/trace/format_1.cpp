@@ -86,7 +86,7 @@ Trace as_format_1(Trace trace) {
   trace.header.sites.clear();
   trace.header.call_sites.clear();
   trace.header.unseen.clear();
-  trace.header.speed_flops = 0;
+  trace.header.speed = {};
   for (Region& region : trace.regions) region.lead_pages = 0, region.is_filled = false, region.calls.clear();
   for (auto& intervals : trace.threads) {
     for (Interval& interval : intervals) {

@@ -152,7 +152,7 @@ Header header_for(std::uint32_t threads) {
           .machine = "a machine",
           .sdsm_version = "0.1.0",
           .exit_status = 0,
-          .speed_flops = 3'141'592'653};
+          .speed = {3'141'592'653, 3'820, 35'100'000'000, 12}};
 }
 
 std::vector<Region> heap_blocks(std::uint32_t count, std::uint64_t pages) {
