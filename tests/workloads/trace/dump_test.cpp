@@ -92,7 +92,7 @@ TEST_CASE("info of a trace without touches has no bytes per touch") {
   CHECK(info(File(scratch / "a.trace"))["bytes_per_page_touch"].is_null());
 }
 
-TEST_CASE("of measurements of a machine's speed the best counts, and the second tells how sure it is") {
+TEST_CASE("of a machine's measured speeds the best counts, beside the second") {
   const Speed quiet{1000, 4000, 2000, 0}, busy{800, 5000, 1900, 0}, calm{990, 4000, 2000, 0};
   CHECK(best_of(std::array{busy, quiet}) == Speed{1000, 4000, 2000, 250});
   CHECK(best_of(std::array{busy, quiet, calm, busy}) == Speed{1000, 4000, 2000, 10});
