@@ -8,6 +8,7 @@ import html.parser
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -22,7 +23,7 @@ from sdsm.epcc.command import main
 from sdsm.epcc.groups import collect
 from sdsm.epcc.plots import draw
 from sdsm.readers import epcc
-from sdsm.readers.text import load
+from sdsm.readers.text import Text, load
 
 ROOT = Path(__file__).resolve().parents[2]
 EPCC_31 = str(DATA / "epcc" / "v31.syncbench.gcc.2.out")
@@ -134,6 +135,34 @@ def test_machines_reported_in_the_files_are_kept_apart_and_an_option_tells_the_r
     assert barriers == [("gcc 12", "two cores", 1), ("clang 14", "two cores", 1)]
     assert main([str(tmp_path / "a.out"), "--compiler", "icc"]) == 2
     assert "a.out:2: the file says compiler 'gcc 12', the option 'icc'" in capsys.readouterr().err
+
+
+def test_files_that_differ_too_much_to_be_put_together_are_told(tmp_path, capsys):
+    names = [str(DATA / "epcc" / f"syncbench.{compiler}.2.out") for compiler in ("gcc", "clang")]
+    assert main(names) == 0
+    (warning,) = [line for line in capsys.readouterr().err.splitlines() if "whose overheads differ" in line]
+    assert re.search(r"\([A-Z_ ]+, 2 threads: [\d.]+ us in \S+, [\d.e+]+ us in \S+\)", warning) and "--apart" in warning
+    assert main([*names, "--apart"]) == 0 and "differ" not in capsys.readouterr().err
+
+
+def test_files_apart_are_joined_over_their_numbers_of_threads(tmp_path):
+    text = (DATA / "epcc" / "v31.schedbench.gcc.1.out").read_text(), (DATA / "epcc" / "v31.schedbench.gcc.2.out").read_text()
+    files = {f"run2/{compiler}.{threads}.out": epcc.runs(Text("x", text[threads - 1])) for compiler in ("gcc2", "clang") for threads in (1, 2)}
+    collection = collect(files, {}, apart=True)
+    assert [one.file for one in collection.environments] == ["run2/gcc2.*.out", "run2/clang.*.out"]
+    # Alone each keeps its name.
+    alone = collect({name: runs for name, runs in files.items() if name.endswith(".1.out")}, {}, apart=True)
+    assert [one.file for one in alone.environments] == ["run2/gcc2.1.out", "run2/clang.1.out"]
+
+
+def test_a_single_runs_bar_is_what_epcc_prints():
+    name = str(DATA / "epcc" / "syncbench.gcc.2.out")
+    collection = collect({name: epcc.runs(load(name))}, {})
+    (plot,) = draw(collection, "us")
+    (bars,) = plot.figure.axes[0].containers[0].lines[2]
+    (low, _), (high, _) = bars.get_segments()[0]
+    parallel = next(group for group in collection.groups if group.key.directive == "PARALLEL")
+    assert parallel.overhead_half_width and high - low == pytest.approx(2 * parallel.overhead_half_width)
 
 
 def test_files_can_be_kept_apart(capsys):

@@ -249,3 +249,9 @@ def test_no_legend_covers_data():
     held += [one for part in (0.01, 0.1, 10.0) for one in
              network_gate.hold(found({size: part * time for size, time in measured(network).items()}), "link", {}, {})]  # fmt: skip
     assert not data_under_legends(draw_network(held, "Messages"))
+
+
+def test_no_bar_of_a_cost_is_drawn_below_zero():
+    rows = [Row("fault.RUMR", (), Estimate(500.0, 1000.0, 5), 500.0, ()), Row("barrier.dirty-home-page", (), Estimate(-2.0, 1.0, 5), 0.0, ())]
+    assert draw(rows[:1], "Costs").axes[0].get_xlim()[0] == 0
+    assert -4 < draw(rows, "Costs").axes[0].get_xlim()[0] < -2

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from sdsm.readers.text import Text
 from sdsm.sweep import command
 from sdsm.sweep.answer import answers
 from sdsm.sweep.command import main
-from sdsm.sweep.figure import pictures
+from sdsm.sweep.figure import pictures, quantities
 from sdsm.sweep.points import Point
 from sdsm.sweep.results import Done
 from sdsm.sweep.spec import Question, Spec, options
@@ -276,7 +277,7 @@ def test_a_dask_cluster_that_is_not_there_or_has_other_files_is_named(place, cap
 def made_up(
     axes: dict[str, tuple[str, ...]], time_s: Callable[..., float], lacking: Callable[..., bool] = lambda *_: False, **more: Any
 ) -> tuple[Spec, list[Done]]:
-    spec = Spec(Path("s.toml"), axes, (Path("a.trace"),), (), (), None, **more)
+    spec = replace(Spec(Path("s.toml"), axes, (Path("a.trace"),), (), (), None), **more)
     done = []
     for values in itertools.product(*axes.values()):
         one = simulation(2, time_s(*values), extrapolated=["barrier"] if lacking(*values) else [])
@@ -295,7 +296,7 @@ def test_small_multiples_have_the_same_scales_and_a_heat_map_the_medians():
     time, heat = (drawn[name].axes for name in ("time", "heat"))
     assert [one.get_title(loc="left") for one in time] == ["placement block", "placement $x_"]
     assert len({one.get_ylim() for one in time}) == 1 and all(one.get_yscale() == "log" for one in time)
-    assert [text.get_text() for text in time[0].get_legend().get_texts()] == ["network.bandwidth 1Mbps", "network.bandwidth 1Gbps"]
+    assert [text.get_text() for text in drawn["time"].legends[0].get_texts()] == ["network.bandwidth 1Mbps", "network.bandwidth 1Gbps"]
     # A row for each bandwidth, a column for each number of nodes, a panel for each placement; the middle seed is 2.
     assert [one.get_title(loc="left") for one in heat[:2]] == ["placement block", "placement $x_"]
     assert [text.get_text() for text in heat[0].texts] == ["20", "40", "4", "8"]
@@ -305,6 +306,41 @@ def test_small_multiples_have_the_same_scales_and_a_heat_map_the_medians():
     many_lines = {"nodes": ("2", "4"), "seed": ("1",), "placement": ("a", "b"), "jitter": tuple(f"0.{n}" for n in range(1, 8))}
     spec, done = made_up(many_lines, lambda *values: 1.0)
     assert [one.get_title(loc="left") for one in pictures(spec, done)["time"].axes] == ["placement a", "placement b"]
+
+
+def test_the_picture_has_the_asked_axis_below_and_no_panel_more_lines_than_colours():
+    axes = {"platform": ("p/p3-score.xml",), "nodes": ("2", "4"), "placement": ("block", "round-robin"), "page_size": ("8KiB", "4KiB", "64KiB"), "jitter": ("0.1", "0.2", "0.3")}
+    questions = (Question("page_size", "time", "least"),)
+    figure = pictures(*made_up(axes, lambda *values: 1.0, questions=questions))["time"]
+    # 2 x 2 x 3 lines are more than seven: a panel for each placement or number of nodes.
+    assert [one.get_title(loc="left") for one in figure.axes] == ["nodes 2", "nodes 4"]
+    for panel in figure.axes:
+        assert panel.get_xlabel() == "page_size" and panel.get_xscale() == "log"
+        assert [label.get_text() for label in panel.get_xticklabels()] == ["8KiB", "4KiB", "64KiB"]
+        assert len(panel.containers) == 6 and list(panel.containers[0].lines[0].get_xdata()) == [8192, 4096, 65536]
+    (legend,) = figure.legends
+    assert len(legend.get_texts()) == 6
+    assert figure.texts[0].get_text() == "laplace on p3-score, 2 nodes x 1 thread: predicted time"
+
+
+def test_names_below_a_picture_have_dots_beside_each_other_and_no_lines():
+    axes = {"placement": ("block", "round-robin", "first-touch"), "protocol": ("scash", "home-open")}
+    (panel,) = pictures(*made_up(axes, lambda *values: 1.0))["time"].axes
+    lines = [container.lines[0] for container in panel.containers]
+    assert {line.get_linestyle() for line in lines} == {"None"}
+    first, second = (list(line.get_xdata()) for line in lines)
+    assert all(place - 0.5 < one < other < place + 0.5 for place, one, other in zip(range(3), first, second, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("values", "numbers"),
+    [
+        (("2", "0.5"), [2, 0.5]), (("x2", "x0.5"), [2, 0.5]), (("8KiB", "4096B"), [8192, 4096]), (("1ms", "2us"), [1000, 2]),
+        (("1Mbps", "2Gbps"), [125000, 2.5e8]), (("0", "1"), None), (("-1", "1"), None), (("scash", "x2"), None), (("1ms", "2B"), None),
+    ],
+)  # fmt: skip
+def test_quantities_have_places_on_an_axis_and_names_have_none(values, numbers):
+    assert quantities(values) == numbers
 
 
 def test_extrapolated_points_are_hollow_in_the_picture_and_said_to_be():

@@ -11,13 +11,19 @@ from sdsm.calibrate.network_gate import Held
 from sdsm.plot import style
 from sdsm.plot.style import GREEN, GREY, ORANGE, PREDICTED, PUBLISHED
 
+#: The differences' panel reaches at least so far, in per cent.
+LEAST_EDGE = 25.0
+
 
 def draw(rows: Sequence[Row], title: str) -> Figure:
     """Draws costs: times, and differences."""
     figure = style.new_figure(8.5, 2.0 + 0.26 * len(rows))
-    explanation = "Left: time, with two standard errors of the measurement. Right: simulated less measured;\n"
-    explanation += "the bar is what is allowed, the larger of 2 % and two standard errors."
-    style.heading(figure, title, explanation)
+    style.heading(
+        figure,
+        title,
+        "Left: time, with two standard errors of the measurement; a bar that reaches 0 ends at the left edge. Right: simulated less\n"
+        "measured; the bar is what is allowed, the larger of 2 % and two standard errors, up to the panel's edges.",
+    )
     times, differences = figure.subplots(1, 2, sharey=True, width_ratios=(3, 2))
     places = range(len(rows))
     for place, row in zip(places, rows, strict=True):
@@ -33,12 +39,18 @@ def draw(rows: Sequence[Row], title: str) -> Figure:
             times.plot([row.simulated], [place], "x", color=PREDICTED, markersize=6, label=label)
             ok = PREDICTED if row.passes else PUBLISHED
             differences.plot([(row.simulated - value) * scale], [place], "o", color=ok, markersize=4)
-    times.set_xscale("symlog", linthresh=0.1)
+    values = [abs(value) for row in rows for value in (row.measured.value, row.simulated or 0.0) if value]
+    # No time is less than 0; of differences that come out below it, such as a dirty page's, the value itself is shown.
+    times.set_xscale("symlog", linthresh=min(values, default=1.0))
+    times.set_xlim(left=min(0.0, *(1.5 * row.measured.value for row in rows)))
     times.set_xlabel("microseconds")
     times.set_yticks(list(places), [row.name for row in rows])
     times.invert_yaxis()
     style.legend_below(times)
     differences.axvline(0, color=GREY, linewidth=0.8)
+    off = [abs(row.simulated - row.measured.value) / abs(row.measured.value) for row in rows if row.simulated is not None and row.measured.value]
+    edge = max(LEAST_EDGE, 120 * max(off, default=0.0))
+    differences.set_xlim(-edge, edge)
     differences.set_xlabel("per cent of the measurement")
     for axes in (times, differences):
         style.light_grid(axes, "x")

@@ -7,6 +7,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from sdsm.compare.comparison import Comparison
+from sdsm.explain.alternatives import Layout
 from sdsm.plot import style
 
 COLOURS = (style.SKY, style.VERMILION, style.ORANGE, style.YELLOW, style.GREEN, style.PURPLE, style.BLUE, style.INK, style.GREY)
@@ -33,5 +34,11 @@ def draw(comparison: Comparison) -> Figure:
     axes.set_xlim(left=0)
     style.light_grid(axes, "x")
     axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize=8)
-    style.heading(figure, "Where the time goes", "Mean over threads. Lines: from the least to the greatest time, or a prediction's band.")
+    compared = [one.result for one in results]
+    title = style.about(
+        (one.program for one in compared),
+        (dict(one.settings).get("platform", "") for one in compared),
+        (str(Layout(one.nodes, one.threads_per_node)) for one in compared),
+    )
+    style.heading(figure, f"{title or 'Several programs'}: where the time goes", "Mean over threads. Lines: from the least to the greatest time, or a prediction's band.")
     return figure

@@ -78,7 +78,7 @@ def parser() -> argparse.ArgumentParser:
     how.add_argument("--by", choices=("auto", "threads", "chunk", "array-size"), default="auto", help=against)
     beside = "an output that `sdsm simulate --output` wrote: shown beside the measured ones; may be given several times"
     how.add_argument("--predicted", type=file_name, action="append", default=[], metavar="FILE", help=beside)
-    how.add_argument("--apart", action="store_true", help="put together runs of one file only, to compare files")
+    how.add_argument("--apart", action="store_true", help="compare files: put together runs of one file only, or of files whose names differ by the number of threads alone")
     unsaid = p.add_argument_group("what the outputs do not say")
     unsaid.add_argument("--platform", type=words, metavar="TEXT", help="the machine")
     unsaid.add_argument("--os", type=words, metavar="TEXT", help="its operating system")
@@ -159,6 +159,7 @@ def write(options: argparse.Namespace, collection: Collection, unit: str) -> int
     if html or plots:
         from sdsm.epcc.plots import draw
 
+        say("drawing the plots")
         drawn = draw(collection, unit, options.by.replace("-", "_"))
         if not drawn:
             say(f"no result has a {options.by.replace('-', ' ')} to plot against: no plot is drawn")

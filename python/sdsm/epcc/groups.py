@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import statistics
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,7 +26,7 @@ class Environment:
     compiler: str = ""
     clock: str = ""
     suite: str = ""
-    file: str = ""  # where files are kept apart; "measured" or "predicted" if some are predicted
+    file: str = ""  # where files are kept apart: their name, of which * is the number of threads; "measured" or "predicted"
 
     @property
     def clock_mhz(self) -> float | None:
@@ -85,14 +86,19 @@ def collect(
     """Returns groups of all runs of all files (by name).
 
     given: platform, os, compiler, clock as given by options; they hold for runs whose file does not say. Raises
-    ReadError if a file says something else, or has a run without its number of threads. apart: only runs of one file
-    are put together. predicted: the files whose times are predictions; they are kept apart from all others.
+    ReadError if a file says something else, or has a run without its number of threads. apart: only runs of one file, or
+    of files whose names differ by their numbers of threads alone, belong together. predicted: the files whose times are predictions; they are kept apart from all others.
     """
     members: dict[Key, list[tuple[str, Run, Block]]] = {}
     warnings: list[str] = []
+    of_series: dict[str, set[str]] = {}
     for file, runs in files.items():
-        kept_as = (PREDICTED if file in predicted else MEASURED) if predicted else file if apart else ""
         for run in runs:
+            of_series.setdefault(_series(file, run), set()).add(file)
+    for file, runs in files.items():
+        for run in runs:
+            series = _series(file, run) if len(of_series[_series(file, run)]) > 1 else file
+            kept_as = (PREDICTED if file in predicted else MEASURED) if predicted else series if apart else ""
             environment = replace(_environment(file, run, given, warnings), file=kept_as)
             if run.threads is None:
                 why = "a run without banner: its number of threads is not known. Give the whole output"
@@ -103,6 +109,7 @@ def collect(
                 key = Key(environment, run.threads, run.program, name, kind, size, block.occurrence, block.is_reference)
                 members.setdefault(key, []).append((file, run, block))
     warnings += _settings_that_differ(members.values())
+    warnings += _files_that_differ(members)
     groups = tuple(_group(key, blocks) for key, blocks in members.items())
     environments = tuple(dict.fromkeys(key.environment for key in members))
     counts = tuple((file, len(runs)) for file, runs in files.items())
@@ -147,6 +154,33 @@ def _settings_that_differ(pooled: Iterable[Sequence[tuple[str, Run, Block]]]) ->
                 differ = f"runs are put together that differ in {name}: {listed}"
                 warnings.append(f"{differ}. Give them apart unless that is meant")
     return warnings
+
+
+def _series(file: str, run: Run) -> str:
+    folder, slash, name = file.rpartition("/")
+    return folder + slash + re.sub(rf"(?<!\d)0*{run.threads}(?!\d)(?!.*(?<!\d)0*{run.threads}(?!\d))", "*", name)
+
+
+#: Overheads of two files that are put together, so many times as long and so many half widths apart, are told.
+TIMES_APART, WIDTHS_APART = 2.0, 3.0
+
+
+def _files_that_differ(members: Mapping[Key, Sequence[tuple[str, Run, Block]]]) -> list[str]:
+    """Returns one warning, with the greatest difference between files whose runs are put together."""
+    found: list[tuple[float, str]] = []
+    for key, blocks in members.items():
+        ends = sorted(((block.overhead, block.overhead_half_width or 0.0, file) for file, _, block in blocks if block.overhead is not None))
+        if not ends or ends[0][2] == ends[-1][2]:
+            continue
+        (low, low_width, low_file), (high, high_width, high_file) = ends[0], ends[-1]
+        if high - low > WIDTHS_APART * (low_width + high_width) and high > TIMES_APART * low and high > 0:
+            ratio = high / max(low, low_width, 1e-9)
+            text = f"{key.label}, {key.threads} thread{'s' if key.threads > 1 else ''}: {low:.3g} us in {low_file}, {high:.3g} us in {high_file}"
+            found.append((ratio, text))
+    if not found:
+        return []
+    advice = "If two machines or compilers made them, keep them apart: --apart, or '# compiler: NAME' in the files"
+    return [f"runs are put together whose overheads differ ({max(found)[1]}). {advice}"]
 
 
 def _group(key: Key, members: Sequence[tuple[str, Run, Block]]) -> Group:

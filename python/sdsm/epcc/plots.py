@@ -21,7 +21,7 @@ AXES = {"threads": "threads", "chunk": "chunk size (iterations)", "array_size": 
 COLUMNS = 3
 COLOURS = (style.BLUE, style.VERMILION, style.GREEN, style.PURPLE, style.ORANGE, style.SKY, style.INK, style.GREY)
 MARKERS = "os^Dv<>p"
-EXPLANATION = "Mean over all samples of all runs; bars, where there are several runs: SD over the runs"
+EXPLANATION = "Mean over all samples of all runs. Bars: SD over the runs; of a single run what EPCC prints, 1.96 SD of its samples."
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Plot:
 class _Point:
     x: int
     overhead: float
-    spread: float  # SD over runs, 0 for one run
+    spread: float  # SD over runs, for one run EPCC's half width; 0 if the output does not say
 
 
 _Lines = dict[str, list[_Point]]
@@ -66,9 +66,9 @@ def draw(collection: Collection, unit: str, by: str = "auto") -> list[Plot]:
                 continue
             xs = {point.x for lines in panels.values() for points in lines.values() for point in points}
             if len(xs) > 1:
-                title, figure = _against(panels, axis, unit)
+                title, figure = _against(program, panels, axis, unit)
             else:
-                title, figure = _side_by_side(panels, axis, unit, xs.pop())
+                title, figure = _side_by_side(program, panels, axis, unit, xs.pop())
             # Laid out once, not again in every format that it is saved in.
             figure.get_layout_engine().execute(figure)  # type: ignore[union-attr]
             figure.set_layout_engine(None)
@@ -107,7 +107,7 @@ def _panels(groups: Sequence[Group], axis: str, unit: str, labels: Mapping[Envir
         name = key.directive if key.occurrence == 1 else f"{key.directive} (no. {key.occurrence})"
         assert group.overhead is not None
         x = key.threads if axis == "threads" else key.size
-        point = _Point(x, group.overhead * by, (group.overhead_sd_runs or 0.0) * by)
+        point = _Point(x, group.overhead * by, (group.overhead_sd_runs or group.overhead_half_width or 0.0) * by)
         panels.setdefault(name, {}).setdefault(label, []).append(point)
     for lines in panels.values():
         for points in lines.values():
@@ -119,28 +119,31 @@ def _threads(count: int) -> str:
     return f"{count} thread{'s' if count > 1 else ''}"
 
 
-def _against(panels: dict[str, _Lines], axis: str, unit: str) -> tuple[str, Figure]:
+def _against(program: str, panels: dict[str, _Lines], axis: str, unit: str) -> tuple[str, Figure]:
     columns = min(COLUMNS, len(panels))
     rows = math.ceil(len(panels) / columns)
     most_lines = max(len(lines) for lines in panels.values())
-    figure = style.new_figure(3.4 * columns + 0.4, (2.5 + 0.15 * most_lines) * rows + 1.0)
+    has_legend = most_lines > 1
+    looks = {label: at for at, label in enumerate(dict.fromkeys(label for lines in panels.values() for label in lines))}
+    legend_in = 0.2 + 0.17 * len(looks) if has_legend else 0.0
+    figure = style.new_figure(3.4 * columns + 0.4, 2.5 * rows + 1.0 + legend_in)
     grid = figure.subplots(rows, columns, squeeze=False)
     cells = [axes for line in grid for axes in line]
     for axes, (name, lines) in zip(cells, panels.items(), strict=False):
         axes.set_title(name, parse_math=False)
-        for index, (label, points) in enumerate(lines.items()):
-            _line(axes, points, label, index)
+        for label, points in lines.items():
+            _line(axes, points, label, looks[label])
         _scale(axes, lines, axis)
         axes.set_xlabel(AXES[axis])
         axes.set_ylabel(f"overhead [{UNIT_SIGNS[unit]}]")
         style.light_grid(axes)
-        if len(lines) > 1:
-            style.legend_below(axes, fontsize=7)
     for axes in cells[len(panels) :]:
         axes.set_visible(False)
+    if has_legend:
+        style.legend_of_all(figure, cells[: len(panels)])
     against = AXES[axis].partition(" (")[0]
     title = f"overhead against {'number of threads' if axis == 'threads' else against}"
-    style.heading(figure, title.capitalize(), EXPLANATION)
+    style.heading(figure, f"{program}: {title}", EXPLANATION)
     return title, figure
 
 
@@ -170,7 +173,7 @@ def _scale(axes: Axes, lines: _Lines, axis: str) -> None:
         axes.axhline(0.0, color="#8A8A8A", linewidth=0.8)
 
 
-def _side_by_side(panels: dict[str, _Lines], axis: str, unit: str, x: int) -> tuple[str, Figure]:
+def _side_by_side(program: str, panels: dict[str, _Lines], axis: str, unit: str, x: int) -> tuple[str, Figure]:
     names = list(panels)
     labels = list(dict.fromkeys(label for lines in panels.values() for label in lines))
     figure = style.new_figure(7.2, 0.26 * len(names) * max(1.0, 0.6 * len(labels)) + 1.5 + 0.15 * len(labels))
@@ -182,7 +185,7 @@ def _side_by_side(panels: dict[str, _Lines], axis: str, unit: str, x: int) -> tu
         look: dict[str, Any] = {"color": COLOURS[index % len(COLOURS)], "fmt": MARKERS[index % len(MARKERS)]}
         look |= {"label": label, "markersize": 4.0, "capsize": 2.0}
         axes.errorbar(overheads, [row for row, _ in rows], xerr=bars if any(bars) else None, **look)
-    axes.set_yticks(range(len(names)), names)
+    style.name_places(axes, "y", range(len(names)), names)
     axes.invert_yaxis()
     _scale_side_by_side(axes, [point for lines in panels.values() for points in lines.values() for point in points])
     axes.set_xlabel(f"overhead [{UNIT_SIGNS[unit]}]")
@@ -190,7 +193,7 @@ def _side_by_side(panels: dict[str, _Lines], axis: str, unit: str, x: int) -> tu
     if labels != [""]:
         style.legend_below(axes, fontsize=7)
     title = f"overhead, {_threads(x) if axis == 'threads' else AXES[axis].partition(' (')[0] + f' {x}'}"
-    style.heading(figure, title.capitalize(), EXPLANATION)
+    style.heading(figure, f"{program}: {title}", EXPLANATION)
     return title, figure
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable
+import textwrap
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import matplotlib
 from matplotlib.axes import Axes
+from matplotlib.colorbar import Colorbar
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator, StrMethodFormatter
 from matplotlib.transforms import ScaledTranslation
@@ -60,14 +62,31 @@ def new_figure(width_in: float, height_in: float) -> Figure:
 
 
 def heading(figure: Figure, title: str, explanation: str) -> None:
-    """A title and a sentence that says how to read the figure, left-aligned above all panels."""
-    height_in = figure.get_size_inches()[1]
-    lines = explanation.count("\n") + 1
-    top = 1.0 - (0.52 + 0.17 * lines) / height_in
+    """A title and a sentence that says how to read the figure, left-aligned above all panels; wrapped to its width."""
+    width_in, height_in = figure.get_size_inches()
+    titles = wrapped(title, int(TITLE_LETTERS * width_in))
+    lines = [line for paragraph in explanation.split("\n") for line in wrapped(paragraph, int(LETTERS * width_in))]
+    below_title_in = 0.20 + 0.20 * len(titles)
+    top = 1.0 - (below_title_in + 0.12 + 0.17 * len(lines)) / height_in
     figure.get_layout_engine().set(rect=(0.0, 0.0, 1.0, top))  # type: ignore[union-attr, call-arg]
     # A user's name is text, and no formula.
-    figure.text(0.012, 1.0 - 0.12 / height_in, title, fontsize=12, fontweight="bold", va="top", parse_math=False)
-    figure.text(0.012, 1.0 - 0.40 / height_in, explanation, fontsize=8.5, color="#555555", va="top", linespacing=1.35)
+    figure.text(0.012, 1.0 - 0.12 / height_in, "\n".join(titles), fontsize=12, fontweight="bold", va="top", parse_math=False)
+    figure.text(0.012, 1.0 - below_title_in / height_in, "\n".join(lines), fontsize=8.5, color="#555555", va="top", linespacing=1.35)
+
+
+#: Letters that an inch has room for, in a title and in the text below it.
+TITLE_LETTERS, LETTERS = 9.0, 14.5
+
+
+def wrapped(text: str, letters: int, most_lines: int = 4) -> list[str]:
+    """Returns lines of the text; words that are too long are broken."""
+    return textwrap.wrap(text, letters, max_lines=most_lines, placeholder=" ...") or [""]
+
+
+def about(programs: Iterable[str], platforms: Iterable[str], layouts: Iterable[str]) -> str:
+    """Returns "PROGRAM on PLATFORM, LAYOUT" for a title, of each what all have in common; empty if nothing."""
+    program, platform, layout = (one.pop() if len(one := set(names)) == 1 else "" for names in (programs, platforms, layouts))
+    return ", ".join(filter(None, (f"{program} on {platform}" if program and platform else program or platform, layout)))
 
 
 def light_grid(axes: Axes, axis: str = "y") -> None:
@@ -94,13 +113,22 @@ def logarithmic_y(axes: Axes, low: float, high: float) -> None:
     axes.yaxis.set_minor_locator(NullLocator())
 
 
+def logarithmic_bar(bar: Colorbar) -> None:
+    """Numbers at 1, 2 and 5 beside a colour bar, or at 1 alone over several decades; not as powers."""
+    low, high = bar.ax.get_ylim()
+    subs = (1, 2, 5) if high < 50 * low else (1,)
+    bar.set_ticks(LogLocator(subs=subs))  # type: ignore[arg-type]
+    bar.ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    bar.ax.yaxis.set_minor_locator(NullLocator())
+
+
 #: Longest name beside an axis.
 MOST_SIGNS = 60
 
 
-def short(name: str) -> str:
+def short(name: str, most: int = MOST_SIGNS) -> str:
     """Shortens a name beside an axis, to leave room for the drawing."""
-    return name if len(name) <= MOST_SIGNS else f"{name[: MOST_SIGNS - 3]}..."
+    return name if len(name) <= most else f"{name[: most - 3]}..."
 
 
 def name_places(axes: Axes, which: str, places: Iterable[float], names: Iterable[str]) -> None:
@@ -108,6 +136,27 @@ def name_places(axes: Axes, which: str, places: Iterable[float], names: Iterable
     getattr(axes, f"set_{which}ticks")(list(places), list(names))
     for label in getattr(axes, f"get_{which}ticklabels")():
         label.set_parse_math(False)
+
+
+def is_crowded(names: Sequence[str], width_in: float) -> bool:
+    """Whether names below an axis of that width run into each other."""
+    return max(map(len, names)) + 2 > LETTERS * 0.9 * width_in / len(names)
+
+
+def names_below(axes: Axes, places: Iterable[float], names: Sequence[str], width_in: float, most: int = MOST_SIGNS) -> None:
+    """Names places of the x axis, as they are, or aslant if they would run into each other on a panel of that width."""
+    name_places(axes, "x", places, (short(name, most) for name in names))
+    if is_crowded(names, width_in):
+        for label in axes.get_xticklabels():
+            label.set(rotation=25, ha="right", rotation_mode="anchor")
+
+
+def legend_of_all(figure: Figure, panels: Iterable[Axes], columns: int = 1) -> None:
+    """Places one legend for all panels below them; each label once. Users' names are text, and no formula."""
+    shown = {label: handle for axes in panels for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)}
+    legend = figure.legend(list(shown.values()), list(shown), loc="outside lower left", fontsize=8, ncols=columns)
+    for text in legend.get_texts():
+        text.set_parse_math(False)
 
 
 def legend_below(axes: Axes, of: Axes | None = None, fontsize: float = 8.0, columns: int = 1) -> None:

@@ -52,8 +52,8 @@ def draw(arrays: Sequence[Array]) -> Figure | None:
     names = (style.short(one.title) + (f" ({one.pages} pages)" if one.pages else "") for one in shown)
     style.name_places(axes, "y", np.arange(len(shown)) + 0.5, names)
     axes.set_xticks([0, 1], ["first page", "last page"])
-    figure.colorbar(drawn, ax=axes, label="seconds for each page")
-    style.heading(figure, "Which pages cost most", "Faults and diffs of all threads, over each array. White: nothing.")
+    style.logarithmic_bar(figure.colorbar(drawn, ax=axes, label="seconds for each page"))
+    style.heading(figure, "Which pages cost most", "Faults and diffs of all threads, over each array. Dark: long. White: nothing.")
     return figure
 
 

@@ -294,7 +294,7 @@ def of_sweep(kept: Kept, naming: Naming) -> Page:
     """Begins with the answers to the sweep's questions."""
     kept = kept.named(lambda axis, value: naming.name(axis.replace("_", " "), value))
     sections = []
-    pictures = [figure_uri(drawn) for drawn in sweep_figure.pictures(kept.spec, kept.done).values()]
+    pictures = [figure_uri(drawn) for drawn in sweep_figure.pictures(kept.spec, kept.done, "" if naming.is_anonymous else None).values()]
     if pictures:
         sections.append(Section("Predicted time", pictures))
     failed = [one for one in kept.done if one.result is None]
