@@ -454,8 +454,9 @@ def _construct(one: Construct) -> dict[str, object]:
 
 
 def _array(one: Array) -> dict[str, object]:
-    line = {"line": members(one.line, "file", "number", "function")} if one.line else {}
+    line: dict[str, object] = {"line": members(one.line, "file", "number", "function")} if one.line else {}
     shared = {"sharing": members(one.sharing, "apart", "together", "unknown")} if one.sharing else {}
+    line |= {"variable": one.variable} if one.variable else {}
     return line | shared | members(one, "name", *FIGURES) | {
         "variables": [{"page": page, "names": list(names)} for page, names in one.variables.items()],
         "touches": [members(touch, "place", "reads", "writes") for touch in one.touches],

@@ -29,6 +29,7 @@ from sdsm.explain.source import (
     is_of_system,
     line_of_touch,
     lines_of_calls,
+    variable_of,
 )
 from sdsm.explain.symbols import PAGE_BYTES, Symbols, symbols_of
 
@@ -60,6 +61,8 @@ class Array:
     away_s:    the part of it that pages cost which one thread writes most of the time, from another node than their home.
     read_away_s: the part of it that pages cost of which nobody sends a diff, and which one thread fetches most of the times.
     line:      where it was allocated, if debug information tells.
+    traced_as: its name in the trace, where the source's is another, which `sdsm trace` does not know.
+    variable:  to which that line gives it, as far as its text says; or empty.
     written_*: pages that threads write in parallel regions, as in docs/result-format.md, `uses`.
     touches:   the most frequent first.
     page_costs_s: cost_s of each of its pages that cost anything, by the page's place in it.
@@ -91,18 +94,21 @@ class Array:
     phases: tuple[int, int] = (0, 0)
     are_kept: bool = False
     read_away_s: float = 0.0
+    variable: str = ""
+    traced_as: str = ""
 
     @property
     def short_name(self) -> str:
         """Name for `sdsm trace --words`."""
-        return str(self.line) if self.line is not None and self.blocks > 1 else self.name.partition(" (")[0]
+        return str(self.line) if self.line is not None and self.blocks > 1 else (self.traced_as or self.name).partition(" (")[0]
 
     @property
     def title(self) -> str:
         """Name in the source: `cg.c:7`, for an allocation with a known line."""
         if self.line is None:
             return self.name
-        return f"{self.name.partition(' (')[0]}, allocated at {self.line}"
+        name = self.name.partition(" (")[0]
+        return f"{f'{self.variable} ({name})' if self.variable else name}, allocated at {self.line}"
 
 
 #: Members that are sums over an array's pages, and over its uses.
@@ -162,6 +168,11 @@ class Known:
     calls: list[tuple[Line, ...]]
     places: list[tuple[str, str]]
 
+    def names_of(self, regions: Iterable[str]) -> dict[str, str]:
+        """Returns regions' names as the source has them."""
+        spelt = self.symbols.named if self.symbols else lambda name: name
+        return {name: spelt(name) if spelt(name) != name else shown for name, shown in demangled(regions).items()}
+
     @cached_property
     def symbols(self) -> Symbols | None:
         return symbols_of(self.info.header.program[0], self.traced)
@@ -201,7 +212,7 @@ def arrays(result: run_result.Simulation, pages: Path, known: Known) -> list[Arr
         regions[region.name].append(region)
     uses = {use.region: use for use in info.uses}
     allocated = _allocations(known)
-    shown = demangled(tallies)
+    shown = known.names_of(tallies)
     sharings = _sharings(info, tallies, known.places)
     rule = str(result.options.get("placement", "as-asked"))
     has_usual_pages = result.options.get("page_bytes", PAGE_BYTES) == PAGE_BYTES
@@ -219,9 +230,11 @@ def arrays(result: run_result.Simulation, pages: Path, known: Known) -> list[Arr
             Array(
                 **figures,
                 name=shown[name],
+                traced_as="" if name.startswith("_Z") else name,
                 pages=sum(region.pages for region in own),
                 placement=own[0].placements[rule] if own else "",
                 line=allocated.get(name),
+                variable=variable_of(allocated[name].text) if name in allocated else "",
                 touches=_sorted_touches(Touch(*known.places[one.site], one.reads, one.writes) for one in sites),
                 sharing=sharings.get(name),
                 variables=_variables(own, tally, known) if has_usual_pages else {},
@@ -253,7 +266,7 @@ def _traced_at(info: TraceInfo, trace: Path) -> float:
 def locks_of(known: Known, found: Sequence[Array]) -> tuple[Lock, ...]:
     """Returns the most taken first, and what threads use under each; variables that are changed atomically are locks, too."""
     info, symbols = known.info, known.symbols
-    shown = demangled(region.name for region in info.regions)
+    shown = known.names_of(region.name for region in info.regions)
     titles = {one.name: one.title for one in found}
     names = {region.id: titles.get(shown[region.name], shown[region.name]) for region in info.regions}
     own_sites = {number for number, site in enumerate(info.header.sites) if site.file == info.header.program[0]}
@@ -320,6 +333,7 @@ def _together(blocks: Sequence[Array]) -> Array:
         pages=pages,
         placement=first.placement,
         line=first.line,
+        variable=first.variable,
         touches=_sorted_touches(touch for one in blocks for touch in one.touches),
         page_costs_s=page_costs_s,
         blocks=len(blocks),

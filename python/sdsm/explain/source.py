@@ -28,9 +28,9 @@ class Line:
 
 
 def demangled(names: Iterable[str]) -> dict[str, str]:
-    """Returns C++ names as in the source, by those names whose first word is mangled. Without binutils' c++filt they stay
-    unchanged."""
-    found = {name: name for name in names}
+    """Returns names of C++ and Fortran's modules (grid::field) as in the source, by those names whose first word is mangled.
+    Without binutils' c++filt those of C++ stay unchanged."""
+    found = {name: _MODULE.sub(r"\1::\2", name) for name in names}
     mangled = [name for name in found if name.startswith("_Z")]
     tool = shutil.which("c++filt")
     if not mangled or tool is None:
@@ -43,6 +43,10 @@ def demangled(names: Iterable[str]) -> dict[str, str]:
         return found
     lines = done.stdout.splitlines()
     return found | dict(zip(mangled, lines, strict=True)) if len(lines) == len(mangled) else found
+
+
+#: gfortran's names of what a module holds.
+_MODULE = re.compile(r"^__(\w+?)_MOD_(\w+)")
 
 
 def is_newer(file: str, time: float) -> bool:
@@ -83,7 +87,7 @@ def _parsed(text: str, traced: float) -> dict[int, tuple[Line, ...]]:
     for block in re.split(r"^(?=0x[0-9a-f]+$)", text, flags=re.MULTILINE):
         head, *pairs = block.splitlines() or [""]
         places = [(pairs[i], pairs[i + 1]) for i in range(0, len(pairs) - 1, 2)]
-        known = [(function, match) for function, place in places if (match := re.match(r"(.+):(\d+)", place)) and match[1] != "??"]
+        known = [(_MODULE.sub(r"\1::\2", function), match) for function, place in places if (match := re.match(r"(.+):(\d+)", place)) and match[1] != "??"]
         if known:
             frames = ((function, match[1], int(match[2])) for function, match in known)
             found[int(head, 16)] = tuple(Line(*frame, _text_of(frame[1], frame[2], traced)) for frame in frames)
@@ -160,3 +164,31 @@ def _text_of(file: str, number: int, traced: float) -> str:
     if not Path(file).is_file() or is_newer(file, traced):
         return ""
     return "".join(sign if sign.isprintable() else " " for sign in linecache.getline(file, number)).strip()
+
+
+_OBJECT = r"[A-Za-z_][\w]*(?:(?:\.|->|%|::)[A-Za-z_]\w*|\[[^\]]*\])*"
+#: How a line gives new memory to a variable: by Fortran's ALLOCATE, by `=`, by a call for a pointer's address, by a member
+#: function, by a declaration with a constructor.
+_GIVEN = tuple(
+    re.compile(pattern, flags)
+    for pattern, flags in (
+        (rf"(?<![.>\w])allocate\s*\(\s*(?:[^():]*::\s*)?({_OBJECT})\s*[(\[]", re.IGNORECASE),
+        (rf"({_OBJECT})\s*=(?![=>])", 0),
+        (rf"posix_memalign\s*\([^&]*&\s*({_OBJECT})", 0),
+        (rf"({_OBJECT})(?:\.|->)(?:resize|assign|reserve|emplace_back|push_back|insert|reset)\s*\(", 0),
+        (rf">\s+({_OBJECT})\s*[({{]", 0),
+    )
+)
+
+
+def variable_of(text: str) -> str:
+    """Returns the variable to which a line of source gives new memory, as it is written there; empty if the text does not say,
+    or says several."""
+    code = re.sub(r"//.*|/\*.*?\*/|\s!(?!\$).*|\"[^\"]*\"|^\s*for\s*\([^;]*;[^;]*;[^)]*\)", "", text)
+    for pattern in _GIVEN:
+        found = set(pattern.findall(code))
+        if found:
+            # Of Fortran's ALLOCATE the list goes on behind the first.
+            several = len(found) > 1 or (pattern.flags & re.IGNORECASE and re.search(r"\)\s*,\s*[A-Za-z_]\w*[%\w]*\s*\(", code))
+            return "" if several else found.pop()
+    return ""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from elftools.common.exceptions import ELFError
+from elftools.common.exceptions import DWARFError, ELFError
 from elftools.elf.constants import P_FLAGS, SH_FLAGS
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
+from sdsm.explain.debug_names import Named, names_in
 from sdsm.explain.source import demangled, is_newer
 
 PAGE_BYTES = 4096
@@ -18,21 +20,29 @@ PAGE_BYTES = 4096
 CRITICAL = ".gomp_critical_user_"
 
 
+#: gcc numbers a function's own static variables: `calls.1`.
+_COPY = re.compile(r"\.\d+$")
+#: Variables of compilers and run-time libraries, which no source has.
+_OF_COMPILER = re.compile(r"completed(\.\d+)?$|DW\.ref\.|(vtable|typeinfo|guard variable)\b|.*\b__(vtab|def_init)_")
+
+
 @dataclass(frozen=True)
 class Variable:
-    """begin, end: in the file's own addresses."""
+    """begin, end: in the file's own addresses. named: its entry in debug information, if there is one."""
 
     name: str
     begin: int
     end: int
+    named: Named | None = None
 
 
 @dataclass(frozen=True)
 class Symbols:
-    """end: of the pages of the program's variables, in the file's own addresses."""
+    """end: of the pages of the program's variables, in the file's own addresses. spelt: names in the source by symbol."""
 
     variables: tuple[Variable, ...]
     end: int
+    spelt: Mapping[str, str] = field(default_factory=dict)
 
     def criticals(self) -> tuple[str, ...]:
         """Names of critical sections."""
@@ -42,12 +52,21 @@ class Symbols:
         """Names variables that lie there, if only in part, by address. page: among the `pages` pages of the program's globals."""
         begin = self.end - (pages - page) * PAGE_BYTES
         there = (one for one in self.variables if one.begin < begin + PAGE_BYTES and one.end > begin)
-        return tuple(one.name for one in there if not one.name.startswith(CRITICAL))
+        return tuple(one.name for one in there if not one.name.startswith(CRITICAL) and not _OF_COMPILER.match(one.name))
 
     def at(self, byte: int, pages: int) -> str:
-        """Names the variable at this byte of the program's globals, which have `pages` pages; empty if no symbol has it."""
+        """Names the variable at this byte of the program's globals, which have `pages` pages, and its element or member; empty
+        if no symbol has it."""
         address = self.end - pages * PAGE_BYTES + byte
-        return next((one.name for one in self.variables if one.begin <= address < one.end), "")
+        one = next((one for one in self.variables if one.begin <= address < one.end), None)
+        if one is None:
+            return ""
+        return one.name + (one.named.member(address - one.begin) if one.named else "")
+
+    def named(self, name: str) -> str:
+        """Returns a name of a trace, whose first word may be a symbol, with that in the source's spelling."""
+        symbol, blank, rest = name.partition(" ")
+        return self.spelt.get(symbol, symbol) + blank + rest
 
 
 def symbols_of(program: str, traced: float) -> Symbols | None:
@@ -60,11 +79,29 @@ def symbols_of(program: str, traced: float) -> Symbols | None:
             written = [one for one in elf.iter_segments("PT_LOAD") if one["p_flags"] & P_FLAGS.PF_W]
             end = max((one["p_vaddr"] + one["p_memsz"] for one in written), default=0)
             found = sorted(_symbols(elf), key=lambda one: one.begin)
+            known = _names_in(elf)
     except (ELFError, OSError, ValueError):
         return None
-    names = demangled(one.name for one in found)
-    variables = tuple(Variable(names[one.name], one.begin, one.end) for one in found)
-    return Symbols(variables, (end + PAGE_BYTES - 1) // PAGE_BYTES * PAGE_BYTES) if variables and end else None
+    shown = demangled(one.name for one in found)
+    entries = {one.name: known.get(one.name) or known.get(one.begin) for one in found}
+
+    def spelt(symbol: str) -> str:
+        if shown[symbol] != symbol:
+            return shown[symbol]  # C++'s names have their scopes
+        named = entries[symbol]
+        return named.name if named else _COPY.sub("", symbol)
+
+    variables = tuple(Variable(spelt(one.name), one.begin, one.end, entries[one.name]) for one in found)
+    names = {one.name: spelt(one.name) for one in found}
+    return Symbols(variables, (end + PAGE_BYTES - 1) // PAGE_BYTES * PAGE_BYTES, names) if variables and end else None
+
+
+def _names_in(elf: ELFFile) -> dict[int | str, Named]:
+    """Debug information may be of a kind that pyelftools cannot read: then symbols have to do."""
+    try:
+        return names_in(elf)
+    except (ELFError, DWARFError, KeyError, ValueError, AttributeError, NotImplementedError, RecursionError):
+        return {}
 
 
 def _symbols(elf: ELFFile) -> Iterator[Variable]:
