@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <sstream>
+#include <string_view>
+
 #include "commands/command_line.hpp"
 #include "commands/errors.hpp"
 #include "commands/output.hpp"
@@ -12,14 +15,26 @@ namespace {
 
 using commands::BadInput;
 
-bool is_paje(const Request& request) {
-  if (!request.format.empty()) return request.format == "paje";
-  if (request.file.ends_with(".json")) return false;
-  if (request.file.ends_with(".paje") || request.file.ends_with(".trace")) return true;
+enum class Format : std::uint8_t { chrome, paje, paraver };
+
+Format format_of(const Request& request) {
+  if (!request.format.empty()) return request.format == "paje" ? Format::paje : Format::chrome;
+  if (request.file.ends_with(".json")) return Format::chrome;
+  if (request.file.ends_with(".paje") || request.file.ends_with(".trace")) return Format::paje;
+  if (request.file.ends_with(".prv")) return Format::paraver;
   throw BadInput(
-      fmt::format("--timeline {}: its ending does not say in which format (.json: Chrome's, .paje or .trace: Paje's). "
-                  "Name it so, or give --timeline-format",
+      fmt::format("--timeline {}: its ending does not say in which format (.json: Chrome's, .paje or .trace: Paje's, "
+                  ".prv: Paraver's). Name it so, or give --timeline-format",
                   request.file));
+}
+
+/// The three files have one name, with different endings.
+void write_as_paraver(const std::string& file, const Timeline& timeline, const Labels& labels) {
+  std::ostringstream description, rows;
+  commands::write_output([&](std::ostream& out) { write_paraver(out, description, rows, timeline, labels); }, file);
+  const std::string name = file.substr(0, file.size() - std::string_view(".prv").size());
+  commands::write_output([&](std::ostream& out) { out << description.str(); }, name + ".pcf");
+  commands::write_output([&](std::ostream& out) { out << rows.str(); }, name + ".row");
 }
 
 /// "1.2s:1.5s"; a side may be empty.
@@ -68,7 +83,7 @@ void add_options(commands::CommandLine& app, Request& request) {
   commands::add_output(
       app, "--timeline", request.file,
       "write what each thread did when to this file, for a viewer: FILE.json is Chrome's format (Perfetto), "
-      "FILE.paje or FILE.trace Paje's (docs/timelines.md)");
+      "FILE.paje or FILE.trace Paje's, FILE.prv Paraver's, with .pcf and .row beside it (docs/timelines.md)");
   app.add_option("--timeline-format", request.format, "the timeline's format, whatever its file is called")
       .check(commands::one_of({"chrome", "paje"}))
       .type_name("chrome|paje");
@@ -91,7 +106,7 @@ Selection selection_of(const Request& request, std::uint32_t threads) {
     if (is_given) throw BadInput("an option of the timeline is given, but no --timeline FILE. Name a file to write to");
     return selection;
   }
-  is_paje(request);
+  format_of(request);
   if (!request.window.empty()) set_window(request.window, selection);
   if (!request.threads.empty()) selection.threads = threads_named(request.threads, threads);
   selection.most_events = request.events.value_or(selection.most_events);
@@ -109,8 +124,14 @@ void write(const Request& request, const Timeline& timeline, const Labels& label
                     "do something",
                     request.file));
   }
-  commands::write_output(
-      [&](std::ostream& out) { (is_paje(request) ? write_paje : write_chrome)(out, timeline, labels); }, request.file);
+  const Format format = format_of(request);
+  if (format == Format::paraver) {
+    write_as_paraver(request.file, timeline, labels);
+  } else {
+    commands::write_output(
+        [&](std::ostream& out) { (format == Format::paje ? write_paje : write_chrome)(out, timeline, labels); },
+        request.file);
+  }
   if (const std::string cut = what_was_cut(timeline); !cut.empty()) commands::say("warning: " + cut + ".");
 }
 

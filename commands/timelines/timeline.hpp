@@ -1,5 +1,5 @@
 /// Records a timeline: each thread's states and messages over time. Simulated and native runs share it. Viewers of
-/// Chrome's trace format (Perfetto) or of Paje's show it: docs/timelines.md.
+/// Chrome's trace format (Perfetto), of Paje's or Paraver's show it: docs/timelines.md.
 #pragma once
 
 #include <cstddef>
@@ -83,8 +83,8 @@ class Timeline {
   /// Returns the events in the order of their beginnings. Call end() before.
   const std::vector<Event>& events() const { return events_; }
 
-  /// What the selection's limit cut: the number of events, and the earliest time at which one begins. write_chrome()
-  /// and write_paje() write it.
+  /// What the selection's limit cut: the number of events, and the earliest time at which one begins. the writers
+  /// write it.
   std::uint64_t cut() const { return cut_; }
   Time cut_from() const { return horizon_; }
   const Selection& selection() const { return selection_; }
@@ -132,6 +132,9 @@ class Timeline {
 /// Writes Chrome's trace event format (JSON), as Perfetto reads it.
 void write_chrome(std::ostream& out, const Timeline& timeline, const Labels& labels);
 void write_paje(std::ostream& out, const Timeline& timeline, const Labels& labels);
+/// Writes Paraver's three files: .prv, .pcf and .row.
+void write_paraver(std::ostream& trace, std::ostream& description, std::ostream& rows, const Timeline& timeline,
+                   const Labels& labels);
 
 /// Returns one line for stderr if something was cut, else "".
 std::string what_was_cut(const Timeline& timeline);

@@ -1,4 +1,4 @@
-/// Shared by the writers of both formats.
+/// Shared by the writers of all formats.
 #pragma once
 
 #include <fmt/compile.h>

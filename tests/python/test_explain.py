@@ -611,6 +611,20 @@ def test_names_of_cxx_and_modules_are_reported_as_the_source_has_them():
     assert demangled(names) == dict(zip(names, shown, strict=True))
 
 
+def test_folded_stacks_add_up_to_all_threads_time(tmp_path):
+    file, reported = tmp_path / "p.folded", tmp_path / "p.json"
+    assert main([str(traced("helper")), "-q", "-p", "p3-score", "-n", "4", "--no-gains", "--folded", str(file), "--json", str(reported)]) == 0
+    stacks = [(frames.split(";"), int(ns)) for frames, _, ns in (line.rpartition(" ") for line in file.read_text().splitlines())]
+    explained = json.loads(reported.read_text())
+    assert sum(ns for _, ns in stacks) == pytest.approx(4e9 * explained["makespan_s"], abs=len(stacks))
+    threads = {frames[0] for frames, _ in stacks}
+    assert threads == {f"thread {number}" for number in range(4)}
+    # The costliest construct stands below the calls that led to it, the outermost first.
+    first = next(one for one in explained["constructs"] if one["title"] == explained["causes"][0]["what"])
+    frames = next(frames for frames, _ in stacks if first["title"] in frames)
+    assert frames[1:-2] == list(reversed(first["callers"][0] if first["callers"] else [])) and frames[-2] == first["title"]
+
+
 def test_what_an_alternative_lacks_is_reported_by_its_kind():
     options = parser().parse_args(["a.trace", "-p", "p3-score", "-n", "4"])
     one = next(one for one in alternatives(_point(options), 1.0) if one.what == "--page-size 8KiB")

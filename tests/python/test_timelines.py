@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.traces import traced
-from timelines import ROOT, Timeline, read_chrome, read_paje
+from timelines import ROOT, Timeline, read_chrome, read_paje, read_paraver
 
 BUILD = ROOT / "build"
 COUNTERS = [BUILD / "tests" / "planted" / "planted", "counters"]
@@ -78,7 +78,7 @@ def test_sums_faults_and_messages_are_those_of_the_result(trace, tmp_path, optio
     words = ["simulate", trace, "-q", *options]
     words += [] if "--platform" in options else ["-p", "p3-score"]
     words += [] if "-n" in options else ["-n", 4]
-    for name, read in (("run.json", read_chrome), ("run.paje", read_paje)):
+    for name, read in (("run.json", read_chrome), ("run.paje", read_paje), ("run.prv", read_paraver)):
         done = sdsm(*words, "--json", tmp_path / "result.json", "--timeline", tmp_path / name)
         assert done.returncode == 0, done.stderr
         result = json.loads((tmp_path / "result.json").read_text())
@@ -186,16 +186,16 @@ def test_a_file_that_cannot_be_written_whole_is_not_there(trace, tmp_path):
 
 @pytest.fixture(scope="module", params=["scash", "jiajia"])
 def measured(tmp_path_factory, request) -> Path:
-    """A run of four processes, its timeline in both formats."""
+    """A run of four processes, its timeline in all formats."""
     place = tmp_path_factory.mktemp("measured")
     protocol = ("--protocol", request.param)
-    for name in ("run.json", "run.paje"):
+    for name in ("run.json", "run.paje", "run.prv"):
         done = sdsm("run", "-q", *protocol, "-n", 4, "--json", place / f"{name}.result", "--timeline", place / name, "--", *COUNTERS)
         assert done.returncode == 0, done.stderr
     return place
 
 
-@pytest.mark.parametrize(("name", "read"), [("run.json", read_chrome), ("run.paje", read_paje)])
+@pytest.mark.parametrize(("name", "read"), [("run.json", read_chrome), ("run.paje", read_paje), ("run.prv", read_paraver)])
 def test_of_a_real_run_likewise(measured, name, read):
     timeline = read(measured / name)
     result = json.loads((measured / f"{name}.result").read_text())

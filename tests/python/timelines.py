@@ -1,8 +1,9 @@
-"""Readers of timelines, stricter than viewers: of Chrome's format and of Paje's."""
+"""Readers of timelines, stricter than viewers: of Chrome's format, of Paje's and of Paraver's."""
 
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
@@ -148,4 +149,54 @@ def read_paje(path: Path) -> Timeline:
         else:
             assert links.pop(event["Key"]) <= at, "a message arrives before it is sent"
     assert not links and containers == {"0"} and not any(open_states.values())
+    return found
+
+
+def read_paraver(path: Path) -> Timeline:
+    """Records of three kinds in the order of their times, and the names of their numbers in the file beside it."""
+    names: dict[str, dict[int, str]] = {"STATES": {}, "48000001": {}}
+    section = ""
+    tags: dict[int, str] = {}
+    for line in path.with_suffix(".pcf").read_text().splitlines():
+        words = line.split(maxsplit=2)
+        if line.startswith("# ") and words[1].isdigit():
+            tags[int(words[1])] = words[2].split()[0]
+        elif line in ("STATES", "EVENT_TYPE"):
+            section = line
+        elif section == "EVENT_TYPE" and words[:1] == ["0"] and words[1].isdigit():
+            section = words[1]
+        elif section in names and words and words[0].isdigit():
+            names[section][int(words[0])] = line.split(maxsplit=1)[1]
+    head, *lines = path.read_text().splitlines()
+    match = re.fullmatch(r"#Paraver \(01/01/2000 at 00:00\):(\d+)_ns:(\d+)\((.*)\):1:\2\((.*)\)", head)
+    assert match
+    per_node = [int(count) for count in match[3].split(",")]
+    assert [part.split(":") for part in match[4].split(",")] == [[str(count), str(node)] for node, count in enumerate(per_node, start=1)]
+    rows = path.with_suffix(".row").read_text()
+    assert f"LEVEL NODE SIZE {match[2]}\n" in rows and f"LEVEL THREAD SIZE {sum(per_node)}\n" in rows
+    found = Timeline(end_ns=int(match[1]))
+    states: dict[int, str] = {}
+    last = 0
+    for line in lines:
+        kind, cpu, program, task, thread, *values = map(int, line.split(":"))
+        assert program == 1 and cpu == sum(per_node[: task - 1]) + thread <= sum(per_node)
+        assert last <= values[0] <= found.end_ns, line
+        last = values[0]
+        if kind == 1:
+            begin, end, state = values
+            states[cpu - 1] = names["STATES"][state]
+            found.state_ns[cpu - 1, states[cpu - 1]] += end - begin
+            found.slices[cpu - 1, states[cpu - 1]] += 1
+        elif kind == 2:
+            events = dict(zip(values[1::2], values[2::2], strict=True))
+            if array := events.get(48000001):
+                found.arrays.add(names["48000001"][array])
+                found.faults[states[cpu - 1]] += events[48000003]
+            found.longest_queue = max(found.longest_queue, events.get(48000005, 0))
+        else:
+            assert kind == 3
+            sent, sent_again, *_, arrived, arrived_again, size, tag = values
+            assert sent == sent_again <= arrived == arrived_again
+            found.messages[tags[tag]] += 1
+            found.bytes += size
     return found

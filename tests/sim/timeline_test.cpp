@@ -1,5 +1,7 @@
 /// Timelines: which events are kept, in which order, and how slices of threads' states contain their faults.
 
+#include <fmt/format.h>
+
 #include <sstream>
 
 #include "commands/timelines/timeline.hpp"
@@ -127,6 +129,48 @@ TEST_CASE("a waiting request lengthens its queue until it is served") {
     if (event.what == timelines::Event::What::queue) changes.emplace_back(event.begin / 1us, event.change);
   }
   CHECK(changes == std::vector<std::pair<std::int64_t, int>>{{1, 1}, {2, 1}, {3, -1}, {5, -1}});
+}
+
+TEST_CASE("Paraver's records are in order of time, their numbers have names") {
+  Timeline timeline(Layout{2, 2}, tables_of(ProtocolKind::scash), {});
+  timeline.state(ProcessId{3}, compute, 0us, 4us);
+  timeline.faults(ProcessId{3}, static_cast<std::size_t>(FaultKind::RUMR), {RegionId{0}, 7}, 2, 4us);
+  timeline.state(ProcessId{3}, rumr, 4us, 10us);
+  timeline.serve(ProcessId{0}, 5us, 6us, 8us);
+  timeline.message({ProcessId{3}, ProcessId{0}, 0, Bytes{64}, 4us, 5us});
+  timeline.message({ProcessId{0}, ProcessId{3}, std::nullopt, Bytes{4096}, 8us, 9us});
+  timeline.end();
+  Labels labels;
+  labels.run = "simulated";
+  labels.origin = "a.trace";
+  labels.layout = {2, 2};
+  labels.tables = &tables_of(ProtocolKind::scash);
+  labels.regions = {"field\nof pages"};
+  std::ostringstream trace, description, rows;
+  write_paraver(trace, description, rows, timeline, labels);
+  // Thread 3 is the second of the second task, on the fourth processor; its fault begins with page 7, the eighth.
+  CHECK(trace.str() == fmt::format("#Paraver (01/01/2000 at 00:00):10000_ns:2(2,2):1:2(2:1,2:2)\n"
+                                   "1:4:1:2:2:0:4000:1\n"
+                                   "1:4:1:2:2:4000:10000:{}\n"
+                                   "2:4:1:2:2:4000:48000001:1:48000002:8:48000003:2\n"
+                                   "3:4:1:2:2:4000:4000:1:1:1:1:5000:5000:64:0\n"
+                                   "2:1:1:1:1:5000:48000005:1\n"
+                                   "2:1:1:1:1:6000:48000004:1\n"
+                                   "2:1:1:1:1:6000:48000005:0\n"
+                                   "2:1:1:1:1:8000:48000004:0\n"
+                                   "3:1:1:1:1:8000:8000:4:1:2:2:9000:9000:4096:255\n"
+                                   "2:4:1:2:2:10000:48000001:0:48000002:0:48000003:0\n",
+                                   rumr + 1));
+  const auto has = [](const std::ostringstream& out, const std::string& part) {
+    return out.str().find(part) != std::string::npos;
+  };
+  for (const std::string part : {"\n0     idle\n1     compute\n", "\n1      field of pages\n", "# 255 reply\n"}) {
+    CAPTURE(part);
+    CHECK(has(description, part));
+  }
+  CHECK(has(description, fmt::format("\n{:<6}RUMR\n", rumr + 1)));
+  CHECK(has(rows, "LEVEL NODE SIZE 2\nnode 0\nnode 1\n"));
+  CHECK(has(rows, "LEVEL THREAD SIZE 4\nthread 0\n"));
 }
 
 TEST_CASE("both formats round ends without accumulating errors") {

@@ -59,6 +59,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--no-gains", action="store_true", help="simulate the point alone, no alternatives")
     p.add_argument("--json", type=file_name, metavar="FILE|-", help="write the same as JSON (docs/result-format.md)")
     p.add_argument("--plot", type=file_name, metavar="FILE", help="draw it: a .png, .svg or .pdf")
+    p.add_argument("--folded", type=file_name, metavar="FILE|-", help="write the account by construct as folded stacks, for flame graphs; in ns")
     p.add_argument("-q", "--quiet", action="store_true", help="no progress on stderr")
     return p
 
@@ -88,7 +89,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     check_figure(options.plot)
     inputs = [options.trace, options.platform, *([options.sequential_trace] if options.sequential_trace else [])]
-    check_outputs([options.json, options.plot], [str(one) for one in inputs])
+    check_outputs([options.json, options.plot, options.folded], [str(one) for one in inputs])
     with tempfile.TemporaryDirectory(prefix="sdsm-explain-") as folder:
         try:
             point = _point(options)
@@ -109,6 +110,10 @@ def main(arguments: list[str] | None = None) -> int:
         from sdsm.plot.style import write_figure
 
         write_figure(draw(found), options.plot)
-    if str(options.json) != "-":
+    if options.folded is not None:
+        from sdsm.explain.folded import folded
+
+        print_or_write(options.folded, folded(found))
+    if "-" not in (str(options.json), str(options.folded)):
         print(text(found))
     return 0

@@ -1,6 +1,6 @@
 """Names of variables as the source has them, from a program's debug information (DWARF), where its symbols have others.
 
-Variables within functions are called as debuggers call them: `step::old` is `old` in `step`, `/work/` a common block.
+Variables within functions are called as debuggers call them: `step::old` is `old` in `step`, `/fields/` a common block.
 """
 
 from __future__ import annotations
