@@ -512,7 +512,7 @@ void tell_speeds(const Request& request, const Platform& platform, const trace::
   if (!range.is_known()) {
     say(fmt::format(
         "warning: that factor is one of arithmetic in a first-level cache. Of programs that wait for caches or memory "
-        "it may be several times off: {} gives no host.cache-latency and host.memory-bandwidth, or the trace is of an "
+        "it may be several times off: {} gives no cache.latency and memory.bandwidth, or the trace is of an "
         "older sdsm. `sdsm platform new --speed-of` writes them.",
         request.platform));
   }

@@ -302,7 +302,7 @@ void add_rules_and_range(std::vector<Property>& rows) {
                     r.speed_origin =
                         parse_choice(text, "assumed", "measured") ? SpeedOrigin::measured : SpeedOrigin::assumed;
                   }});
-  rows.push_back({"host.cache-latency",
+  rows.push_back({"cache.latency",
                   "time of a load in a host's caches, for --from-host-speed, as `sdsm trace info` tells it", false,
                   [](Reading& r, std::string_view text) {
                     const Time time = parse_cost(text);
@@ -310,7 +310,7 @@ void add_rules_and_range(std::vector<Property>& rows) {
                     r.host_memory.cache_latency = time;
                   }});
   rows.push_back(
-      {"host.memory-bandwidth",
+      {"memory.bandwidth",
        "bandwidth of a host's memory for one thread, for --from-host-speed, as `sdsm trace info` tells it", false,
        [](Reading& r, std::string_view text) { r.host_memory.bandwidth = parse_bandwidth(text).bytes_per_second; }});
   rows.push_back({"home.interrupt-delay", "wait until a computing home answers (default 0us; uncalibrated)", false,

@@ -145,7 +145,7 @@ def test_the_speed_of_a_trace_is_the_hosts_measured_one(tmp_path, capsys):
     # On the machine that traced, computing takes as long as in the trace, and nothing is left to warn of.
     result = json.loads(reported.stdout)
     least = result["computing_range"]["least_factor"] if "computing_range" in result else result["options"]["compute_factor"]
-    assert least == 1 and "nobody says" not in reported.stderr and "gives no host." not in reported.stderr
+    assert least == 1 and "nobody says" not in reported.stderr and "gives no cache." not in reported.stderr
     # A second time it takes the place of the first.
     again = ["new", "--nodes", "2", "--network", "25gbe", "--from", str(file)]
     assert main(again) == 0 and main([*again, "--speed-of", str(trace)]) == 0

@@ -94,7 +94,7 @@ def simulations(folder: Path) -> Iterator[tuple[str, Path]]:
     for name, options in (
         ("plain", ("--constructs",)),
         ("draws", ("--uncertainty", "10", "--jitter", "0.1", "--prefetch", "2", "--invalidation", "changed", "--network", "simgrid", "--sequential-time", "1s", "--set", "fault.*=x0.5", "--set", "fault.cold=1us")),
-        ("speeds", ("--from-host-speed", "--quiet-machine", "--set", "host.cache-latency=20ns", "--set", "host.memory-bandwidth=300MBps")),
+        ("speeds", ("--from-host-speed", "--quiet-machine", "--set", "cache.latency=20ns", "--set", "memory.bandwidth=300MBps")),
     ):
         file = folder / f"{name}.json"
         run(BUILD / "sdsm", "simulate", trace, "-p", platform, "-n", "2", *options, "--json", file)

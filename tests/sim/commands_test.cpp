@@ -274,7 +274,7 @@ TEST_CASE("simulate --from-host-speed tells both ends of what the hosts' memory 
   const TraceFile trace;
   // By arithmetic 4 times as long, by caches 5, by memory 40; the traced machine's measurements differ by a quarter.
   write_trace(small_program(), trace.path(), 0, "./program", {2'200'000'000, 4'000, 20'000'000'000, 250});
-  const std::string hosts = " --set host.cache-latency=20ns --set host.memory-bandwidth=0.5GBps --from-host-speed";
+  const std::string hosts = " --set cache.latency=20ns --set memory.bandwidth=0.5GBps --from-host-speed";
   const auto simulated = [&](const std::string& options) {
     return sdsm_command("simulate", trace.arguments() + " --nodes 2 --json - " + options);
   };
@@ -290,7 +290,7 @@ TEST_CASE("simulate --from-host-speed tells both ends of what the hosts' memory 
   }
   CHECK(contains(both.errors, "(4 by arithmetic, 5 by caches, 40 by memory)"));
   CHECK(contains(both.errors, "measurements while it traced differ by 25 %"));
-  CHECK(contains(simulated("--from-host-speed").errors, "gives no host.cache-latency and host.memory-bandwidth"));
+  CHECK(contains(simulated("--from-host-speed").errors, "gives no cache.latency and memory.bandwidth"));
 }
 
 TEST_CASE("simulate warns where the hosts' memory decides whether a cluster pays") {
@@ -300,9 +300,9 @@ TEST_CASE("simulate warns where the hosts' memory decides whether a cluster pays
   write_trace(program, trace.path(), 0, "./program", {550'000'000, 4'000, 20'000'000'000});
   // A region of a millisecond on each of two processors, and some of its synchronisation: as long, or 40 times.
   const std::string whole =
-      trace.arguments() + " --nodes 2 --region whole --from-host-speed --set host.cache-latency=4ns";
+      trace.arguments() + " --nodes 2 --region whole --from-host-speed --set cache.latency=4ns";
   const auto warns = [&](const char* bandwidth) {
-    const Outcome done = sdsm_command("simulate", whole + " --set host.memory-bandwidth=" + bandwidth);
+    const Outcome done = sdsm_command("simulate", whole + " --set memory.bandwidth=" + bandwidth);
     CAPTURE(done.errors);
     CHECK(done.status == 0);
     return contains(done.errors, "whether this is faster than one processor depends on what the program waits for");

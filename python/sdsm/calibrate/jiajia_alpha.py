@@ -22,12 +22,11 @@ from sdsm.base.output_file import print_or_write
 from sdsm.base.places import CALIBRATION
 from sdsm.calibrate.p3_score import Given, given
 from sdsm.platform.derived import ASSUMED as ASSUMED_COSTS
+from sdsm.platform.derived import REPLY_BYTES, REQUEST_BYTES
 from sdsm.platform.platform_file import Blank, Comment, Node, cluster, platform_text, prop
 
 NAME = "jiajia-alpha"
 ASSUMED = CALIBRATION / "assumed" / f"{NAME}.csv"
-#: Sizes from models/jiajia/messages.hpp: a page request, and its answer beside the page.
-REQUEST_BYTES, REPLY_BYTES = 32 + 8, 32 + 12
 
 ABOUT = """\
 The cluster of [HY]: eight nodes with a Compaq Alpha 21264 each, pages of 8192 bytes, JIAJIA. Made by

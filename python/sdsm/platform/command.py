@@ -110,8 +110,8 @@ class Speed:
     def properties(self) -> dict[str, str]:
         return {
             SPEED_IS: "measured",
-            "host.cache-latency": f"{self.cache_latency_ps}ps",
-            "host.memory-bandwidth": f"{self.memory_bytes_per_s}Bps",
+            "cache.latency": f"{self.cache_latency_ps}ps",
+            "memory.bandwidth": f"{self.memory_bytes_per_s}Bps",
         }
 
 

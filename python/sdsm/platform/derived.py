@@ -7,15 +7,18 @@ longer than RUMR). Nobody measured what is made here, so `costs.assumed` names i
 from __future__ import annotations
 
 import re
+import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 
 from sdsm.base.command_line import BadInput
-from sdsm.calibrate.network import TIMES_US, quantity
+from sdsm.calibrate.network import TIMES_US, network_of, quantity
 from sdsm.platform.networks import Adapter
 from sdsm.platform.platform_file import Blank, Comment, Element, Node, prop
 
 ASSUMED = "costs.assumed"
+#: JIAJIA's request for a page, and its answer beside the page (models/jiajia/messages.hpp).
+REQUEST_BYTES, REPLY_BYTES = 32 + 8, 32 + 12
 #: A barrier's or lock's message: kind, sender, page or lock, number (models/scash/messages.hpp).
 CONTROL_BYTES = 64
 FETCH = """\
@@ -40,12 +43,15 @@ def trap_and_copy_us(given: Mapping[str, str]) -> tuple[float, float]:
 def jiajia(given: Mapping[str, str]) -> list[Node]:
     """Returns JIAJIA's costs, each from the action of SCASH that does the same work. given: the platform's properties."""
     trap_us, copy_us = trap_and_copy_us(given)
+    # JIAJIA's messages are longer than SCASH's, which shows where the wire takes nearly all of a fetch.
+    read_us = max(_us(given, "fault.RUMR"), trap_us + _messages_us(given))
+    write_us = max(_us(given, "fault.WUMR"), read_us + copy_us)
     groups = {
         "As SCASH's WROH: a trap and one mprotect.": {"fault.WROH": us(trap_us)},
         "As SCASH's RUMR: request, page, one mapping. An invalid copy is mapped already, which saves little.": dict.fromkeys(
-            ("fault.RUMR", "fault.RIVR"), given["fault.RUMR"]
+            ("fault.RUMR", "fault.RIVR"), us(read_us)
         ),
-        "As SCASH's WUMR: the same and a twin.": dict.fromkeys(("fault.WUMR", "fault.WIVR"), given["fault.WUMR"]),
+        "As SCASH's WUMR: the same and a twin.": dict.fromkeys(("fault.WUMR", "fault.WIVR"), us(write_us)),
         "A trap, one mprotect, and the twin: WROH and what WUMR takes longer than RUMR. JIAJIA tells nobody of it.": {
             "fault.WROR": us(trap_us + copy_us)
         },
@@ -57,6 +63,17 @@ def jiajia(given: Mapping[str, str]) -> list[Node]:
     for comment, values in groups.items():
         nodes += [Comment(comment), *(prop(f"jiajia.{name}", value) for name, value in values.items())]
     return nodes
+
+
+def _messages_us(given: Mapping[str, str]) -> float:
+    """The time of JIAJIA's request for a page and its answer on the idle network of the measurement, without processors."""
+    zone = ElementTree.Element("zone")
+    zone.extend(ElementTree.Element("prop", {"id": name, "value": value}) for name, value in given.items())
+    platform = ElementTree.Element("platform")
+    platform.append(zone)
+    network = network_of(platform, "the platform")
+    page = int(quantity(given.get("page.size", "4096B"), BYTES))
+    return sum(network.idle_us(size) for size in (REQUEST_BYTES, REPLY_BYTES + page))
 
 
 def with_jiajia(costs: Sequence[Node]) -> list[Node]:
