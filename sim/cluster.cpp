@@ -153,7 +153,7 @@ void Cluster::await_arrival(Thread& thread, PageId page) {
 }
 
 void Cluster::note(ProcessId process, PageId page, const trace::PageFigures& figures) {
-  if (options.page_figures && window.contains(clock.now())) page_book[{page, process}] += figures;
+  if (options.page_figures && window.contains(clock.now())) page_counts[{page, process}] += figures;
 }
 
 void Cluster::begin_arrival(NodeId node, PageId page) {

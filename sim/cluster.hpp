@@ -155,7 +155,7 @@ class Cluster {
   std::uint64_t remote_faults = 0;
   ComparedWords compared;
   std::optional<PageRights> rights;
-  trace::PageBook page_book;  ///< by the trace's regions
+  trace::PageCounts page_counts;  ///< by the trace's regions
   trace::Readings readings;
   std::optional<ReplayedOrder> order;
   std::optional<Spins> spins;  ///< present if the trace has spins

@@ -296,7 +296,7 @@ Result result_of(Cluster& cluster) {
   result.has_unknown_turns = cluster.has_unknown_turns;
   result.baselines = cluster.baselines.between(cluster.uncontended());
   result.remote_faults = cluster.remote_faults;
-  result.pages = std::move(cluster.page_book);
+  result.pages = std::move(cluster.page_counts);
   result.readings = std::move(cluster.readings);
   result.window = cluster.window;
   return result;

@@ -54,7 +54,7 @@ struct Result {
   std::vector<std::string> extrapolated;
   bool has_unknown_turns = false;  ///< ordered regions of an older trace ran in order of arrival
   std::uint64_t remote_faults = 0;
-  trace::PageBook pages;     ///< in the measured region, if the options ask for it; regions have the trace's numbers
+  trace::PageCounts pages;   ///< in the measured region, if the options ask for it; regions have the trace's numbers
   trace::Readings readings;  ///< in the whole run, if the options ask for them
   Window window;             ///< the measured region
   Baselines baselines;

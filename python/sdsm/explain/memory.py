@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -373,12 +374,15 @@ def _tallies(file: Path, prices: Mapping[int, _Prices]) -> dict[str, _Tally]:
     found: dict[str, _Tally] = defaultdict(_Tally)
     pages: dict[tuple[str, str], _Page] = defaultdict(_Page)
     with file.open(newline="", encoding="utf-8", errors="surrogateescape") as table:
-        for row in csv.DictReader(table):
-            price = prices[int(row["process"])]
-            writes, fetches, diffs = int(row["write_faults"]), int(row["fetches"]), int(row["diffs"])
-            faults = int(row["read_faults"]) + writes
+        rows = csv.reader(table)
+        columns = {name: place for place, name in enumerate(next(rows, []))}
+        wanted = ("name", "page", "process", "read_faults", "write_faults", "fetches", "diffs")
+        for name, place, *numbers in map(itemgetter(*(columns[one] for one in wanted)), rows):
+            process, reads, writes, fetches, diffs = map(int, numbers)
+            price = prices[process]
+            faults = reads + writes
             cost_s = fetches * price.fetch_s + (faults - fetches) * price.local_s + diffs * price.diff_s
-            tally, page = found[row["name"]], pages[row["name"], row["page"]]
+            tally, page = found[name], pages[name, place]
             tally.cost_s += cost_s
             tally.faults += faults
             tally.fetches += fetches
