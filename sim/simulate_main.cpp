@@ -87,7 +87,9 @@ struct Request {
 };
 
 std::vector<std::string> outputs_of(const Request& request) {
-  return {request.json, request.pages, request.readings, request.output, request.timeline.file};
+  std::vector<std::string> files{request.json, request.pages, request.readings, request.output};
+  for (std::string& file : timelines::files_of(request.timeline)) files.push_back(std::move(file));
+  return files;
 }
 
 /// Whether threads hand memory over without the run-time: results count how often, then.
@@ -707,7 +709,12 @@ void report(const Request& request, const Platform& platform, Layout layout, con
 }
 
 trace::Speed speed_of_hosts(const Platform& platform) {
-  return {.flops = static_cast<std::uint64_t>(host_speed(platform).flops),
+  const HostSpeed& speed = host_speed(platform);
+  if (!(speed.flops >= 1 && speed.flops <= static_cast<double>(trace::most_speed))) {
+    throw BadInput(fmt::format("--from-host-speed: {} gives its hosts the speed {}, which no processor has. Correct it",
+                               platform.path.string(), speed.text));
+  }
+  return {.flops = static_cast<std::uint64_t>(speed.flops),
           .cache_latency_ps = static_cast<std::uint64_t>(platform.host_memory.cache_latency.count()),
           .memory_bandwidth = static_cast<std::uint64_t>(platform.host_memory.bandwidth)};
 }

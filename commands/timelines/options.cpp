@@ -28,13 +28,12 @@ Format format_of(const Request& request) {
                   request.file));
 }
 
-/// The three files have one name, with different endings.
-void write_as_paraver(const std::string& file, const Timeline& timeline, const Labels& labels) {
+void write_as_paraver(const Request& request, const Timeline& timeline, const Labels& labels) {
   std::ostringstream description, rows;
-  commands::write_output([&](std::ostream& out) { write_paraver(out, description, rows, timeline, labels); }, file);
-  const std::string name = file.substr(0, file.size() - std::string_view(".prv").size());
-  commands::write_output([&](std::ostream& out) { out << description.str(); }, name + ".pcf");
-  commands::write_output([&](std::ostream& out) { out << rows.str(); }, name + ".row");
+  const std::vector<std::string> files = files_of(request);
+  commands::write_output([&](std::ostream& out) { write_paraver(out, description, rows, timeline, labels); }, files[0]);
+  commands::write_output([&](std::ostream& out) { out << description.str(); }, files[1]);
+  commands::write_output([&](std::ostream& out) { out << rows.str(); }, files[2]);
 }
 
 /// "1.2s:1.5s"; a side may be empty.
@@ -78,6 +77,13 @@ std::vector<bool> threads_named(const std::string& text, std::uint32_t threads) 
 }
 
 }  // namespace
+
+std::vector<std::string> files_of(const Request& request) {
+  if (request.file.empty()) return {};
+  if (format_of(request) != Format::paraver) return {request.file};
+  const std::string name = request.file.substr(0, request.file.size() - std::string_view(".prv").size());
+  return {request.file, name + ".pcf", name + ".row"};
+}
 
 void add_options(commands::CommandLine& app, Request& request) {
   commands::add_output(
@@ -126,7 +132,7 @@ void write(const Request& request, const Timeline& timeline, const Labels& label
   }
   const Format format = format_of(request);
   if (format == Format::paraver) {
-    write_as_paraver(request.file, timeline, labels);
+    write_as_paraver(request, timeline, labels);
   } else {
     commands::write_output(
         [&](std::ostream& out) { (format == Format::paje ? write_paje : write_chrome)(out, timeline, labels); },

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "commands/timelines/timeline.hpp"
 
@@ -22,6 +23,9 @@ struct Request {
 };
 
 void add_options(commands::CommandLine& app, Request& request);
+
+/// Returns the files that will be written; Paraver's are three.
+std::vector<std::string> files_of(const Request& request);
 
 /// Throws BadInput if an option is given without --timeline, names what `threads` threads have not, or the file's
 /// ending does not say which format it has.

@@ -309,10 +309,13 @@ void add_rules_and_range(std::vector<Property>& rows) {
                     if (time <= Time{}) throw std::invalid_argument(fmt::format("'{}' is not above 0s", text));
                     r.host_memory.cache_latency = time;
                   }});
-  rows.push_back(
-      {"memory.bandwidth",
-       "bandwidth of a host's memory for one thread, for --from-host-speed, as `sdsm trace info` tells it", false,
-       [](Reading& r, std::string_view text) { r.host_memory.bandwidth = parse_bandwidth(text).bytes_per_second; }});
+  rows.push_back({"memory.bandwidth",
+                  "bandwidth of a host's memory for one thread, for --from-host-speed, as `sdsm trace info` tells it",
+                  false, [](Reading& r, std::string_view text) {
+                    r.host_memory.bandwidth = parse_bandwidth(text).bytes_per_second;
+                    if (r.host_memory.bandwidth < least_bandwidth)
+                      throw std::invalid_argument(fmt::format("'{}' is less than 1 B/s", text));
+                  }});
   rows.push_back({"home.interrupt-delay", "wait until a computing home answers (default 0us; uncalibrated)", false,
                   [](Reading& r, std::string_view text) { r.costs.interrupt_delay = parse_cost(text); }});
   rows.push_back({std::string(correlation),

@@ -150,6 +150,11 @@ def test_files_apart_are_joined_over_their_numbers_of_threads(tmp_path):
     files = {f"run2/{compiler}.{threads}.out": epcc.runs(Text("x", text[threads - 1])) for compiler in ("gcc2", "clang") for threads in (1, 2)}
     collection = collect(files, {}, apart=True)
     assert [one.file for one in collection.environments] == ["run2/gcc2.*.out", "run2/clang.*.out"]
+    # Files of several numbers of threads, or of one and the same, stay apart, whatever their names.
+    both = {f"host{number}.out": [*files["run2/gcc2.1.out"], *files["run2/gcc2.2.out"]] for number in (1, 2)}
+    twice = {f"{name}.out": files["run2/gcc2.1.out"] for name in ("run1", "run01", "a1")}
+    assert [one.file for one in collect(both, {}, apart=True).environments] == list(both)
+    assert [one.file for one in collect(twice, {}, apart=True).environments] == list(twice)
     # Alone each keeps its name.
     alone = collect({name: runs for name, runs in files.items() if name.endswith(".1.out")}, {}, apart=True)
     assert [one.file for one in alone.environments] == ["run2/gcc2.1.out", "run2/clang.1.out"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -10,10 +11,12 @@ import subprocess
 import time
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import msgspec
 import pytest
+from elftools.elf.elffile import ELFFile
 
 from run_results import simulation, thread
 from sdsm.base import places, run_result
@@ -588,7 +591,10 @@ def test_a_trace_keeps_how_fast_its_machine_was_and_so_does_a_mended_one(tmp_pat
         ("if (posix_memalign((void**)&u, 64, n)) return 1;", "u"), ("auto u = std::make_unique<double[]>(n); // v = the plate", "u"),
         ("for (int i = 0; i < n; i++) rows[i] = malloc(m);", "rows[i]"), ("  allocate(a(n,n))", "a"), ("ALLOCATE(this%x(n), STAT=ierr)", "this%x"),
         ("allocate(integer :: k(n))", "k"), ("  allocate(a(n), b(n))", ""), ("a = malloc(1), b = malloc(2);", ""), ("return malloc(n);", ""),
-        ("if (x == malloc(3))", ""), ("", ""),
+        ("if (x == malloc(3))", ""), ("", ""), ("rc = posix_memalign((void**)&grid, 64, n);", "grid"), ("ok = init_grid(&grid, n);", ""),
+        ("status = grid.resize(n);", "grid"), ("allocate(a, source=b)", ""), ("allocate(character(len=n) :: s(m))", "s"), ("call init(a(1), n = 3)", ""),
+        ("if (n > m (3)) grid_init(n);", ""), ("a->b(c)->d = malloc(3)", ""), ("std::vector<double> v(n,1.0), w(m);", ""),
+        ("double *u = malloc(n), *v = malloc(n);", ""), ("u = new double[n]; v = 0;", ""),
     ],
 )  # fmt: skip
 def test_a_line_of_source_names_the_variable_that_it_gives_memory(text, variable):
@@ -623,6 +629,25 @@ def test_folded_stacks_add_up_to_all_threads_time(tmp_path):
     first = next(one for one in explained["constructs"] if one["title"] == explained["causes"][0]["what"])
     frames = next(frames for frames, _ in stacks if first["title"] in frames)
     assert frames[1:-2] == list(reversed(first["callers"][0] if first["callers"] else [])) and frames[-2] == first["title"]
+
+
+def test_damaged_debug_information_names_less_and_stops_nothing(tmp_path):
+    """Bytes of a program's debug information changed at random, a hundred times."""
+    whole = (BUILD / "tests" / "planted" / "planted_names").read_bytes()
+    with io.BytesIO(whole) as file:
+        section = ELFFile(file).get_section_by_name(".debug_info")
+        begin, size = section["sh_offset"], section["sh_size"]
+    random = Random(48)
+    program = tmp_path / "program"
+    for _ in range(100):
+        damaged = bytearray(whole)
+        for _ in range(8):
+            damaged[begin + random.randrange(size)] = random.randrange(256)
+        program.write_bytes(damaged)
+        symbols = symbols_of(str(program), 1e12)
+        assert symbols is not None
+        for one in symbols.variables:
+            assert one.name and (one.named is None or isinstance(one.named.member(17), str))
 
 
 def test_what_an_alternative_lacks_is_reported_by_its_kind():

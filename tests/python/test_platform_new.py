@@ -67,6 +67,27 @@ def test_rdma_replaces_messages_and_fetches_by_published_ones(capsys):
     assert "costs of RDMA are made from SCASH's" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("of", "by", "what"),
+    [
+        ('<prop id="message.per-byte" value="[^"]*', '<prop id="message.per-byte" value="354ps/B', ""),
+        ('<prop id="frame.payload"', '<prop id="page.size" value="16384"/><prop id="frame.payload"', ""),
+        ('<prop id="fault.WUMR"[^>]*>', "", "no property 'fault.WUMR'"),
+        ('(message.(fixed|per-byte)" value=")[0-9.]*', r"\g<1>0", "its messages take no time"),
+    ],
+)
+def test_costs_in_all_units_make_those_of_rdma_or_are_refused(tmp_path, capsys, of, by, what):
+    file = tmp_path / "p.xml"
+    file.write_text(re.sub(of, by, (PLATFORMS / "one-machine.xml").read_text()))
+    assert main(["new", "--nodes", "2", "--network", "infiniband", "--from", str(file)]) == (2 if what else 0)
+    assert what in capsys.readouterr().err
+
+
+def test_costs_of_rdma_are_not_put_on_a_network_without(capsys):
+    assert main(["new", "--nodes", "2", "--network", "gigabit", "--from", "infiniband"]) == 2
+    assert "its costs are those of RDMA, and gigabit has none" in capsys.readouterr().err
+
+
 def test_the_shipped_platforms_of_todays_machines_have_costs_of_all_protocols():
     for name in ("one-machine", "ethernet-10mbit", "gigabit", "25gbe", "infiniband"):
         given = properties(parse(PLATFORMS / f"{name}.xml"))

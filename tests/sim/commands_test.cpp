@@ -299,8 +299,7 @@ TEST_CASE("simulate warns where the hosts' memory decides whether a cluster pays
   program.barrier_of_all(1000);
   write_trace(program, trace.path(), 0, "./program", {550'000'000, 4'000, 20'000'000'000});
   // A region of a millisecond on each of two processors, and some of its synchronisation: as long, or 40 times.
-  const std::string whole =
-      trace.arguments() + " --nodes 2 --region whole --from-host-speed --set cache.latency=4ns";
+  const std::string whole = trace.arguments() + " --nodes 2 --region whole --from-host-speed --set cache.latency=4ns";
   const auto warns = [&](const char* bandwidth) {
     const Outcome done = sdsm_command("simulate", whole + " --set memory.bandwidth=" + bandwidth);
     CAPTURE(done.errors);
@@ -326,6 +325,13 @@ TEST_CASE("simulate --from-host-speed refuses unknown, ambiguous and doubly scal
   check_refused("simulate", placeholder + " --set host.speed-is=measured", "no machine's measured speed is that");
   const json assumed = json_of("simulate", placeholder + " --set host.speed-is=assumed");
   CHECK(assumed.at("options").at("compute_factor") == 2);
+
+  for (const char* const speed : {"0.5f", "1e30f"}) {
+    PlatformText odd;
+    odd.speed = speed;
+    const TemporaryFile file(odd.text());
+    check_refused("simulate", of_trace + in_quotes(file), "which no processor has");
+  }
 
   PlatformText mixed;
   mixed.speed = "4Gf";
@@ -881,6 +887,19 @@ TEST_CASE("replay tells an unusable platform from one that is too small") {
   const std::regex route("<route src=\"node-0\" dst=\"node-1\">.*?</route>");
   const TemporaryFile cut(std::regex_replace(PlatformText().text(), route, ""));
   refusal("replay", in_quotes(cut), "no route from 'node-0' to 'node-1'");
+}
+
+TEST_CASE("a timeline of several files overwrites no input, and no other output") {
+  const TraceFile trace;
+  write_trace(small_program(), trace.path(), 0);
+  const auto platform = trace.beside("run.pcf");
+  std::filesystem::copy_file(test::p3_score(), platform);
+  const std::string timeline = " --timeline " + in_quotes(trace.beside("run.prv").string());
+  check_refused("simulate", in_quotes(trace.path().string()) + " -q -n 2 -p " + in_quotes(platform.string()) + timeline,
+                "run.pcf");
+  check_refused("simulate",
+                trace.arguments() + " -n 2" + timeline + " --json " + in_quotes(trace.beside("run.row").string()),
+                "run.row");
 }
 
 TEST_CASE("check finds nothing wrong with the project's platforms") {

@@ -132,6 +132,8 @@ FactorRange factor_range(const ComputeScale& scale, const File& file) {
                     "sdsm. Trace the program again, or give --sequential-time or --compute-factor",
                     file.path().string()));
   }
+  if (host.flops == 0)
+    throw std::invalid_argument("--from-host-speed: the platform's hosts do less than one operation a second");
   FactorRange range;
   range.arithmetic = range.least = range.greatest = ratio(traced.flops, host.flops);
   const double cache = ratio(host.cache_latency_ps, traced.cache_latency_ps);

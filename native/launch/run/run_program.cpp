@@ -121,7 +121,9 @@ void write_timeline(const RunRequest& request, const ProgramStart& start, const 
 int run_program(const RunRequest& request) {
   ProgramStart start = prepare(request);
   const std::vector<std::filesystem::path> inputs = inputs_of(request, start);
-  commands::check_outputs({request.json, request.pages, request.order, request.timeline.file}, inputs);
+  std::vector<std::string> outputs{request.json, request.pages, request.order};
+  for (std::string& file : timelines::files_of(request.timeline)) outputs.push_back(std::move(file));
+  commands::check_outputs(outputs, inputs);
   catch_interruptions();
   warn_of_cancellation();
   // A program that runs once reads the command's own input, a terminal's too.

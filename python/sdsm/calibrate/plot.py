@@ -42,7 +42,7 @@ def draw(rows: Sequence[Row], title: str) -> Figure:
     values = [abs(value) for row in rows for value in (row.measured.value, row.simulated or 0.0) if value]
     # No time is less than 0; of differences that come out below it, such as a dirty page's, the value itself is shown.
     times.set_xscale("symlog", linthresh=min(values, default=1.0))
-    times.set_xlim(left=min(0.0, *(1.5 * row.measured.value for row in rows)))
+    times.set_xlim(left=min([0.0, *(1.5 * row.measured.value for row in rows)]))
     times.set_xlabel("microseconds")
     times.set_yticks(list(places), [row.name for row in rows])
     times.invert_yaxis()

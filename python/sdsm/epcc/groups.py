@@ -91,14 +91,10 @@ def collect(
     """
     members: dict[Key, list[tuple[str, Run, Block]]] = {}
     warnings: list[str] = []
-    of_series: dict[str, set[str]] = {}
+    series_of = _series(files)
     for file, runs in files.items():
         for run in runs:
-            of_series.setdefault(_series(file, run), set()).add(file)
-    for file, runs in files.items():
-        for run in runs:
-            series = _series(file, run) if len(of_series[_series(file, run)]) > 1 else file
-            kept_as = (PREDICTED if file in predicted else MEASURED) if predicted else series if apart else ""
+            kept_as = (PREDICTED if file in predicted else MEASURED) if predicted else series_of[file] if apart else ""
             environment = replace(_environment(file, run, given, warnings), file=kept_as)
             if run.threads is None:
                 why = "a run without banner: its number of threads is not known. Give the whole output"
@@ -156,9 +152,19 @@ def _settings_that_differ(pooled: Iterable[Sequence[tuple[str, Run, Block]]]) ->
     return warnings
 
 
-def _series(file: str, run: Run) -> str:
-    folder, slash, name = file.rpartition("/")
-    return folder + slash + re.sub(rf"(?<!\d)0*{run.threads}(?!\d)(?!.*(?<!\d)0*{run.threads}(?!\d))", "*", name)
+def _series(files: Mapping[str, Sequence[Run]]) -> dict[str, str]:
+    """Returns by file the name of what belongs together: of files whose names differ by their numbers of threads alone, with *
+    for the number; else the file's own."""
+    found: dict[str, list[tuple[int, str]]] = {}
+    for file, runs in files.items():
+        threads = {run.threads for run in runs}
+        if len(threads) == 1 and (count := threads.pop()) is not None:
+            folder, slash, name = file.rpartition("/")
+            number = rf"(?<!\d){count}(?!\d)"
+            series = folder + slash + re.sub(rf"{number}(?!.*{number})", "*", name)
+            found.setdefault(series, []).append((count, file))
+    together = {series: own for series, own in found.items() if len(own) > 1 and len(dict(own)) == len(own)}
+    return dict(zip(files, files, strict=True)) | {file: series for series, own in together.items() for _, file in own}
 
 
 #: Overheads of two files that are put together, so many times as long and so many half widths apart, are told.

@@ -152,7 +152,7 @@ def _line(axes: Axes, points: Sequence[_Point], label: str, index: int) -> None:
     marker = MARKERS[(index + index // len(COLOURS)) % len(MARKERS)]  # another pairing when the colours begin again
     look: dict[str, Any] = {"color": COLOURS[index % len(COLOURS)], "marker": marker, "markersize": 3.5}
     xs = [point.x for point in points]
-    axes.errorbar(xs, overheads, yerr=bars if any(bars) else None, label=label, linewidth=1.2, capsize=2.0, **look)
+    axes.errorbar(xs, overheads, yerr=bars if any(bars) else None, label=style.label(label), linewidth=1.2, capsize=2.0, **look)
 
 
 def _scale(axes: Axes, lines: _Lines, axis: str) -> None:
@@ -183,7 +183,7 @@ def _side_by_side(program: str, panels: dict[str, _Lines], axis: str, unit: str,
         rows = [(row + shift, panels[name][label][0]) for row, name in enumerate(names) if label in panels[name]]
         bars, overheads = [point.spread for _, point in rows], [point.overhead for _, point in rows]
         look: dict[str, Any] = {"color": COLOURS[index % len(COLOURS)], "fmt": MARKERS[index % len(MARKERS)]}
-        look |= {"label": label, "markersize": 4.0, "capsize": 2.0}
+        look |= {"label": style.label(label), "markersize": 4.0, "capsize": 2.0}
         axes.errorbar(overheads, [row for row, _ in rows], xerr=bars if any(bars) else None, **look)
     style.name_places(axes, "y", range(len(names)), names)
     axes.invert_yaxis()

@@ -8,13 +8,21 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from elftools.common.exceptions import DWARFError, ELFError
 from elftools.dwarf.die import DIE
 from elftools.dwarf.dwarfinfo import DWARFInfo
 from elftools.elf.elffile import ELFFile
 
 #: Reading more takes minutes.
 MOST_BYTES = 16 << 20
-_DW_OP_ADDR = 0x03
+_DW_OP_ADDR, _DW_OP_ADDRX = 0x03, 0xA1
+#: Names, types and members that lead to each other; more of them are a circle in damaged debug information.
+MOST_NAMES = 64
+#: What pyelftools raises for debug information of a kind that it does not know, or that is damaged.
+UNREADABLE = (
+    ELFError, DWARFError, AssertionError, AttributeError, IndexError, KeyError, NotImplementedError, RecursionError, TypeError, ValueError,
+    OverflowError,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -26,9 +34,17 @@ class Named:
 
     def member(self, offset: int) -> str:
         """Returns "[3].in.b" for the part of the variable at this byte; empty if it has no parts."""
+        try:
+            return self._member(offset)
+        except UNREADABLE:
+            return ""
+
+    def _member(self, offset: int) -> str:
         path = ""
         kind = _type_of(self.die) if self.die else None
-        while kind is not None:
+        for _ in range(MOST_NAMES):
+            if kind is None:
+                return path
             if kind.tag == "DW_TAG_array_type":
                 element = _type_of(kind)
                 size = _size_of(element) if element else 0
@@ -37,7 +53,7 @@ class Named:
                 path += _index(kind, offset // size)
                 kind, offset = element, offset % size
             elif kind.tag in ("DW_TAG_structure_type", "DW_TAG_class_type"):
-                at = [one for one in kind.iter_children() if one.tag == "DW_TAG_member" and _begin(one) <= offset]
+                at = [one for one in kind.iter_children() if one.tag == "DW_TAG_member" and 0 <= _begin(one) <= offset]
                 if not at:
                     return path
                 last = max(at, key=_begin)
@@ -50,8 +66,15 @@ class Named:
 
 
 def names_in(elf: ELFFile) -> dict[int | str, Named]:
-    """Returns static variables by address, common blocks by their symbol; none without debug information, or if there is too
-    much of it."""
+    """Returns static variables by address, common blocks by their symbol; none without debug information, if there is too
+    much of it, or if it cannot be read."""
+    try:
+        return _names_in(elf)
+    except UNREADABLE:
+        return {}
+
+
+def _names_in(elf: ELFFile) -> dict[int | str, Named]:
     section = elf.get_section_by_name(".debug_info") or elf.get_section_by_name(".zdebug_info")
     if section is None or section["sh_size"] > MOST_BYTES:
         return {}
@@ -76,9 +99,13 @@ def _visit(info: DWARFInfo, die: DIE, scopes: tuple[str, ...], found: dict[int |
 
 
 def _name_of(die: DIE) -> str:
-    for one in ("DW_AT_name", "DW_AT_abstract_origin", "DW_AT_specification"):
-        if one in die.attributes:
-            return die.attributes[one].value.decode(errors="replace") if one == "DW_AT_name" else _name_of(die.get_DIE_from_attribute(one))
+    for _ in range(MOST_NAMES):
+        if "DW_AT_name" in die.attributes:
+            return die.attributes["DW_AT_name"].value.decode(errors="replace")
+        other = next((one for one in ("DW_AT_abstract_origin", "DW_AT_specification") if one in die.attributes), None)
+        if other is None:
+            return ""
+        die = die.get_DIE_from_attribute(other)
     return ""
 
 
@@ -88,23 +115,37 @@ def _address_of(info: DWARFInfo, die: DIE) -> int | None:
         return None
     code = bytes(location.value)
     size = die.cu["address_size"]
+    if code[:1] == bytes([_DW_OP_ADDRX]):  # clang's: a place in a table
+        return int(info.get_addr(die.cu, _uleb128(code[1:])))
     return int.from_bytes(code[1:], "little") if len(code) == 1 + size and code[0] == _DW_OP_ADDR else None
 
 
+def _uleb128(code: bytes) -> int:
+    return sum((byte & 0x7F) << 7 * place for place, byte in enumerate(code))
+
+
 def _type_of(die: DIE) -> DIE | None:
-    """Without names of types and qualifiers."""
-    while "DW_AT_type" in die.attributes:
+    """Without names of types and qualifiers. Raises ValueError for a type that is made of itself."""
+    for _ in range(MOST_NAMES):
+        if "DW_AT_type" not in die.attributes:
+            return None
         die = die.get_DIE_from_attribute("DW_AT_type")
         if die.tag not in ("DW_TAG_typedef", "DW_TAG_const_type", "DW_TAG_volatile_type", "DW_TAG_atomic_type"):
             return die
-    return None
+    raise ValueError("a type is made of itself")
 
 
 def _size_of(kind: DIE) -> int:
-    if "DW_AT_byte_size" in kind.attributes:
-        return int(kind.attributes["DW_AT_byte_size"].value)
-    element = _type_of(kind)
-    return _size_of(element) * _elements_of(kind) if kind.tag == "DW_TAG_array_type" and element is not None else 0
+    count = 1
+    for _ in range(MOST_NAMES):
+        if "DW_AT_byte_size" in kind.attributes:
+            return count * int(kind.attributes["DW_AT_byte_size"].value)
+        element = _type_of(kind)
+        if kind.tag != "DW_TAG_array_type" or element is None:
+            return 0
+        count *= _elements_of(kind)
+        kind = element
+    raise ValueError("a type is made of itself")
 
 
 def _bounds_of(array: DIE) -> list[tuple[int, int]]:
@@ -133,8 +174,13 @@ def _index(array: DIE, element: int) -> str:
 
 
 def _begin(member: DIE) -> int:
-    at = member.attributes.get("DW_AT_data_member_location")
-    return int(at.value) if at is not None and isinstance(at.value, int) else 0
+    """Returns its offset in bytes; -1 of a static one, which is no part of the object."""
+    if {"DW_AT_external", "DW_AT_declaration"} & member.attributes.keys():
+        return -1
+    at, bit = (member.attributes.get(name) for name in ("DW_AT_data_member_location", "DW_AT_data_bit_offset"))
+    if at is not None:
+        return int(at.value) if isinstance(at.value, int) else -1
+    return int(bit.value) // 8 if bit is not None else 0
 
 
 def _is_fortran(die: DIE) -> bool:

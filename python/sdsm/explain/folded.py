@@ -18,9 +18,9 @@ def _stacks(explanation: Explanation) -> Iterator[tuple[list[str], int]]:
         calls = list(reversed(one.callers[0])) if one.callers else []
         for thread, terms in sorted(one.by_thread.items()):
             for term, seconds in terms.items():
-                if ns := round(seconds * 1e9):
+                if (ns := round(seconds * 1e9)) > 0:
                     yield [f"thread {thread}", *calls, one.title, term], ns
 
 
 def _frame(name: str) -> str:
-    return " ".join(name.replace(";", ",").split())
+    return " ".join(name.replace(";", ",").split()) or "?"

@@ -167,28 +167,33 @@ def _text_of(file: str, number: int, traced: float) -> str:
 
 
 _OBJECT = r"[A-Za-z_][\w]*(?:(?:\.|->|%|::)[A-Za-z_]\w*|\[[^\]]*\])*"
-#: How a line gives new memory to a variable: by Fortran's ALLOCATE, by `=`, by a call for a pointer's address, by a member
-#: function, by a declaration with a constructor.
-_GIVEN = tuple(
-    re.compile(pattern, flags)
-    for pattern, flags in (
-        (rf"(?<![.>\w])allocate\s*\(\s*(?:[^():]*::\s*)?({_OBJECT})\s*[(\[]", re.IGNORECASE),
-        (rf"({_OBJECT})\s*=(?![=>])", 0),
-        (rf"posix_memalign\s*\([^&]*&\s*({_OBJECT})", 0),
-        (rf"({_OBJECT})(?:\.|->)(?:resize|assign|reserve|emplace_back|push_back|insert|reset)\s*\(", 0),
-        (rf">\s+({_OBJECT})\s*[({{]", 0),
-    )
+#: How a line gives new memory to a variable, the surest first: by Fortran's ALLOCATE, by a call for a pointer's address, by a
+#: member function, by `=`, by a declaration with a constructor.
+_ALLOCATE = re.compile(rf"(?:^|[;)])\s*allocate\s*\((?:[^:]*::)?\s*({_OBJECT})\s*[(\[]", re.IGNORECASE)
+_GIVEN = (
+    re.compile(rf"posix_memalign\s*\([^&]*&\s*({_OBJECT})"),
+    re.compile(rf"({_OBJECT})(?:\.|->)(?:resize|assign|reserve|emplace_back|push_back|insert|reset)\s*\("),
+    re.compile(rf"(?:^|[\s;{{(*])({_OBJECT})\s*=(?![=>])[^&]*$"),
+    re.compile(rf"<.*>\s+({_OBJECT})\s*[({{]"),
 )
+#: What is no code, and conditions, whose assignments are of a loop's counters and of states.
+_NO_CODE = re.compile(r"//.*|/\*.*?\*/|\s!(?!\$).*|\"[^\"]*\"|^\s*for\s*\([^;]*;[^;]*;[^)]*\)")
 
 
 def variable_of(text: str) -> str:
     """Returns the variable to which a line of source gives new memory, as it is written there; empty if the text does not say,
     or says several."""
-    code = re.sub(r"//.*|/\*.*?\*/|\s!(?!\$).*|\"[^\"]*\"|^\s*for\s*\([^;]*;[^;]*;[^)]*\)", "", text)
-    for pattern in _GIVEN:
-        found = set(pattern.findall(code))
-        if found:
-            # Of Fortran's ALLOCATE the list goes on behind the first.
-            several = len(found) > 1 or (pattern.flags & re.IGNORECASE and re.search(r"\)\s*,\s*[A-Za-z_]\w*[%\w]*\s*\(", code))
-            return "" if several else found.pop()
+    code = _NO_CODE.sub("", text)
+    if re.search(r"(?:^|[;)])\s*allocate\s*\(", code, re.IGNORECASE):
+        found = _ALLOCATE.findall(code)
+        # The list goes on behind the first.
+        return found[0] if len(found) == 1 and not re.search(r"\)\s*,\s*[A-Za-z_]\w*[%\w]*\s*\(", code) else ""
+    if re.search(r"\bcall\b", code, re.IGNORECASE):
+        return ""
+    for number, pattern in enumerate(_GIVEN):
+        # Several statements, or several variables of one.
+        given = {one for part in code.split(";") for one in pattern.findall(part)}
+        several = len(given) > 1 or (number >= 2 and re.search(r"[)=\w]\s*,\s*\*?\w+\s*[=({]", re.sub(r"\([^()]*\)|<[^<>]*>", "()", code)))
+        if given:
+            return "" if several else given.pop()
     return ""

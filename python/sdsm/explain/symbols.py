@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from elftools.common.exceptions import DWARFError, ELFError
+from elftools.common.exceptions import ELFError
 from elftools.elf.constants import P_FLAGS, SH_FLAGS
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
@@ -79,29 +80,21 @@ def symbols_of(program: str, traced: float) -> Symbols | None:
             written = [one for one in elf.iter_segments("PT_LOAD") if one["p_flags"] & P_FLAGS.PF_W]
             end = max((one["p_vaddr"] + one["p_memsz"] for one in written), default=0)
             found = sorted(_symbols(elf), key=lambda one: one.begin)
-            known = _names_in(elf)
+            known = names_in(elf)
     except (ELFError, OSError, ValueError):
         return None
     shown = demangled(one.name for one in found)
-    entries = {one.name: known.get(one.name) or known.get(one.begin) for one in found}
-
-    def spelt(symbol: str) -> str:
-        if shown[symbol] != symbol:
-            return shown[symbol]  # C++'s names have their scopes
-        named = entries[symbol]
-        return named.name if named else _COPY.sub("", symbol)
-
-    variables = tuple(Variable(spelt(one.name), one.begin, one.end, entries[one.name]) for one in found)
-    names = {one.name: spelt(one.name) for one in found}
-    return Symbols(variables, (end + PAGE_BYTES - 1) // PAGE_BYTES * PAGE_BYTES, names) if variables and end else None
-
-
-def _names_in(elf: ELFFile) -> dict[int | str, Named]:
-    """Debug information may be of a kind that pyelftools cannot read: then symbols have to do."""
-    try:
-        return names_in(elf)
-    except (ELFError, DWARFError, KeyError, ValueError, AttributeError, NotImplementedError, RecursionError):
-        return {}
+    variables = []
+    spellings: dict[str, set[str]] = defaultdict(set)
+    for one in found:
+        named = known.get(one.begin) or known.get(one.name)
+        # C++'s names have their scopes.
+        name = shown[one.name] if shown[one.name] != one.name else named.name if named else _COPY.sub("", one.name)
+        variables.append(Variable(name, one.begin, one.end, named))
+        spellings[one.name].add(name)
+    # Several functions may have a variable of one symbol.
+    names = {symbol: all_.pop() for symbol, all_ in spellings.items() if len(all_) == 1}
+    return Symbols(tuple(variables), (end + PAGE_BYTES - 1) // PAGE_BYTES * PAGE_BYTES, names) if variables and end else None
 
 
 def _symbols(elf: ELFFile) -> Iterator[Variable]:

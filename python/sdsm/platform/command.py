@@ -130,9 +130,16 @@ def measured_speed(trace: Path) -> Speed:
 
 def _costs(root: ElementTree.Element, network: Network, speed: Speed | None) -> list[Node]:
     found = costs(root)
-    if network.adapter:
-        found = derived.rdma(found, network.adapter, network.bandwidth)
-    found = derived.with_jiajia(found)
+    try:
+        if network.adapter:
+            found = derived.rdma(found, network.adapter, network.bandwidth)
+        elif "fetch.home-share" in derived.properties(found):
+            raise BadInput(f"its costs are those of RDMA, and {network.name} has none. Name the platform that they were made from")
+        found = derived.with_jiajia(found)
+    except KeyError as error:
+        raise BadInput(f"no property {error}. `sdsm check` says what a platform file needs") from None
+    except ValueError as error:
+        raise BadInput(str(error)) from None
     if speed is None:
         return found
     measured = speed.properties()

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 
 from sdsm.base.command_line import BadInput
-from sdsm.calibrate.network import TIMES_US, network_of, quantity
+from sdsm.calibrate.network import SIZES, TIMES_US, network_of, quantity
 from sdsm.platform.networks import Adapter
 from sdsm.platform.platform_file import Blank, Comment, Element, Node, prop
 
@@ -24,7 +24,7 @@ CONTROL_BYTES = 64
 FETCH = """\
 A fetch: the trap (WROH), a request and the page, and the twin (what WUMR took longer than RUMR). The home's
 processor has no part in it. Memory is registered before the program starts, which no result has in it."""
-BYTES = {"KiB": 1024.0, "B": 1.0}
+PER_BYTE = {"us/B": 1.0, "ns/B": 1e-3, "ps/B": 1e-6}
 
 
 def us(value: float) -> str:
@@ -34,6 +34,12 @@ def us(value: float) -> str:
 
 def _us(given: Mapping[str, str], name: str) -> float:
     return quantity(given[name], TIMES_US)
+
+
+def _page_bytes(given: Mapping[str, str]) -> int:
+    """A number without a unit is bytes."""
+    text = given.get("page.size", "4096B")
+    return int(quantity(text + "B" if text.isdigit() else text, SIZES))
 
 
 def trap_and_copy_us(given: Mapping[str, str]) -> tuple[float, float]:
@@ -72,8 +78,7 @@ def _messages_us(given: Mapping[str, str]) -> float:
     platform = ElementTree.Element("platform")
     platform.append(zone)
     network = network_of(platform, "the platform")
-    page = int(quantity(given.get("page.size", "4096B"), BYTES))
-    return sum(network.idle_us(size) for size in (REQUEST_BYTES, REPLY_BYTES + page))
+    return sum(network.idle_us(size) for size in (REQUEST_BYTES, REPLY_BYTES + _page_bytes(given)))
 
 
 def with_jiajia(costs: Sequence[Node]) -> list[Node]:
@@ -92,8 +97,10 @@ def rdma(costs: Sequence[Node], adapter: Adapter, bandwidth: str) -> list[Node]:
     if "fault.WROH" not in given:
         raise BadInput("costs of RDMA are made from SCASH's, and this platform has none. Name one with fault.* by --from")
     trap_us, copy_us = trap_and_copy_us(given)
-    fetch_us = 2 * adapter.fixed_us + quantity(given.get("page.size", "4096B"), BYTES) * adapter.per_byte_us
-    before_us = _us(given, "message.fixed") + CONTROL_BYTES * quantity(given["message.per-byte"], {"us/B": 1.0, "ns/B": 1e-3})
+    fetch_us = 2 * adapter.fixed_us + _page_bytes(given) * adapter.per_byte_us
+    before_us = _us(given, "message.fixed") + CONTROL_BYTES * quantity(given["message.per-byte"], PER_BYTE)
+    if not before_us:
+        raise ValueError("its messages take no time, so it cannot be told what barriers and locks take without them")
     ratio = (adapter.fixed_us + CONTROL_BYTES * adapter.per_byte_us) / before_us
     between_nodes = {
         name: us(_us(given, name) * ratio) for name in given if re.fullmatch(r"(barrier|lock)\.(?!1x)\d+x\d+", name)

@@ -151,6 +151,11 @@ def names_below(axes: Axes, places: Iterable[float], names: Sequence[str], width
             label.set(rotation=25, ha="right", rotation_mode="anchor")
 
 
+def label(name: str) -> str:
+    """Returns a name for a legend, which leaves out what begins with _."""
+    return f"\u200b{name}" if name.startswith("_") else name
+
+
 def legend_of_all(figure: Figure, panels: Iterable[Axes], columns: int = 1) -> None:
     """Places one legend for all panels below them; each label once. Users' names are text, and no formula."""
     shown = {label: handle for axes in panels for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)}

@@ -169,7 +169,7 @@ def _panel(axes: Axes, values: Sequence[str], lines: Lines, looks: Mapping[str, 
         bars = [[y - low for y, (low, _) in zip(ys, ends, strict=True)], [high - y for y, (_, high) in zip(ys, ends, strict=True)]]
         colour, marker = COLOURS[at % len(COLOURS)], MARKERS[at % len(MARKERS)]
         look: dict[str, Any] = {"color": colour, "marker": marker, "markersize": 4.5}
-        axes.errorbar(xs, ys, yerr=bars, capsize=2, label=label, linestyle="-" if numbers else "", **look)
+        axes.errorbar(xs, ys, yerr=bars, capsize=2, label=style.label(label), linestyle="-" if numbers else "", **look)
         hollow = [(place, y) for place, y, value in zip(xs, ys, drawn, strict=True) if any(_is_doubtful(one) for one in line[value])]
         if hollow:
             axes.plot(*zip(*hollow, strict=True), linewidth=0, markerfacecolor="white", zorder=3.5, **look)
