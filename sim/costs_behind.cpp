@@ -74,6 +74,14 @@ std::vector<std::string> costs_behind(Spent term, const Platform& platform, Prot
   }
 }
 
+std::vector<std::string> costs_behind_atomics(const Platform& platform, ProtocolKind protocol) {
+  const std::string prefix = prefix_of(protocol);
+  if (base_of(protocol) != default_protocol) return {prefix + "atomic"};
+  // A fault on an own page stands in for what was not measured (CostModel::atomic_own).
+  const bool is_measured = std::ranges::find(platform.properties, "atomic.own") != platform.properties.end();
+  return {is_measured ? "atomic.own" : "fault.WROH", "message.fixed", "message.per-byte"};
+}
+
 double share_of(Spent term, const Result& result) {
   const auto threads = static_cast<double>(result.threads.size());
   return result.makespan > Time{} ? to_seconds(of_all_threads(term, result)) / (threads * to_seconds(result.makespan))
@@ -84,9 +92,18 @@ std::vector<Assumed> assumed_costs(const Platform& platform, ProtocolKind protoc
                                    const Result& result) {
   std::vector<Assumed> found;
   double all = 0;
+  std::uint64_t locks = 0, atomics = 0;
+  for (const ThreadResult& thread : result.threads) {
+    locks += thread.region.locks;
+    atomics += thread.region.atomics;
+  }
   for (std::size_t i = 0; i < spent_terms && !platform.assumed.empty(); ++i) {
     const auto term = static_cast<Spent>(i);
     std::vector<std::string> costs = costs_behind(term, platform, protocol, layout);
+    if (term == Spent::lock && atomics > 0) {
+      if (locks == 0) costs.clear();
+      std::ranges::copy(costs_behind_atomics(platform, protocol), std::back_inserter(costs));
+    }
     std::erase_if(costs, [&](const std::string& cost) { return !platform.assumes(cost); });
     const double share = term == Spent::barrier ? to_seconds(shortest(term, result)) / to_seconds(result.makespan)
                                                 : share_of(term, result);

@@ -12,6 +12,9 @@ namespace sdsm::sim {
 /// layout that nobody measured has its cost from those of all others.
 std::vector<std::string> costs_behind(Spent term, const Platform& platform, ProtocolKind protocol, Layout layout);
 
+/// The same of atomic operations, which are part of the term of locks.
+std::vector<std::string> costs_behind_atomics(const Platform& platform, ProtocolKind protocol);
+
 /// The share of all threads' time that is spent on a term, 0 to 1.
 double share_of(Spent term, const Result& result);
 

@@ -434,12 +434,14 @@ class Reader {
   std::vector<std::string> assumed_properties() {
     std::vector<std::string> found;
     for (const std::string& name : reading_.assumed) {
-      const auto is_meant = [&](std::string_view id) {
+      const auto is_named = [&](std::string_view id) {
         return name.ends_with('*') ? id.starts_with(std::string_view(name).substr(0, name.size() - 1)) : id == name;
       };
-      const std::size_t before = found.size();
+      const auto is_meant = [&](std::string_view id) {
+        return is_named(id) && !changes_.effect_on(std::string(id)).value;  // else the user has said what it is
+      };
       std::ranges::copy_if(order_, std::back_inserter(found), is_meant);
-      if (found.size() > before) {
+      if (std::ranges::any_of(order_, is_named)) {
         if (name.ends_with('*') || is_told(name)) continue;
         report(places_.find(assumed_costs)->second,
                fmt::format("property '{}' names '{}', of which no result can tell how much rests on it. Leave it out",

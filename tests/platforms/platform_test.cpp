@@ -321,6 +321,9 @@ TEST_CASE("assumed costs are named one by one, or by their beginning") {
   CHECK(assumed("fault.WROL  message.*") ==
         std::vector<std::string>{"fault.WROL", "message.fixed", "message.per-byte"});
   CHECK(assumed("").empty());
+  // What the user gives is no assumption of the file's.
+  const TemporaryFile file(PlatformText{{"costs.assumed", "fault.WROL message.fixed"}}.text());
+  CHECK(read_platform(file.path(), {{"fault.WROL=50us"}}).assumed == std::vector<std::string>{"message.fixed"});
   for (const char* wrong : {"fault.WRONG", "jiajia.*", "fault.WROH lock.9x9"}) {
     const std::string finding = finding_in(PlatformText{{"costs.assumed", wrong}}.text());
     CHECK_THAT(finding, ContainsSubstring("which is not in this file. Leave it out"));

@@ -280,7 +280,7 @@ def test_the_verdict_names_a_choice_where_the_platform_has_no_costs_of_the_layou
     assert main([str(traced("homes")), "-q", "-p", "gigabit", "-n", "4", "--json", str(tmp_path / "e.json")]) == 0
     printed = capsys.readouterr().out
     verdict = printed.splitlines()[0]
-    assert re.search(r"--placement first-touch makes it [\d.]+ s, [\d.]+ times as fast\. \(That is so likewise\.\)$", verdict)
+    assert re.search(r"--placement first-touch makes it [\d.]+ s, [\d.]+ times as fast\. \(It rests on the same costs\.\)$", verdict)
     # Nobody measured JIAJIA there, so it is not recommended, however fast it is.
     alternatives = {one["what"]: one for one in json.loads((tmp_path / "e.json").read_text())["alternatives"]}
     assert "jiajia.message.fixed" in alternatives["--protocol jiajia"]["assumed"] and not alternatives["--placement first-touch"]["assumed"]
@@ -296,7 +296,7 @@ def test_the_verdict_of_a_modelled_barrier_names_what_it_assumes_and_the_other_s
     shapes = {}
     for given, assumed, other in (((), "flat", "tree"), (("--set", "barrier.shape=tree"), "tree", "flat")):
         reported = verdict(*given)
-        assert "It is extrapolated: the platform has no costs of barriers and locks of this layout." in reported
+        assert "The prediction is extrapolated: the platform has no costs of barriers and locks of this layout." in reported
         explained = json.loads((tmp_path / "e.json").read_text())
         shapes[assumed] = explained["makespan_s"]
         assert explained["extrapolated"] == ["barrier", "lock"]

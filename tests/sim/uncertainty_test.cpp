@@ -362,4 +362,9 @@ TEST_CASE("which share of the time rests on assumed costs") {
   CHECK(assumed("barrier.4x1", with_times({{Spent::barrier, 50, 50}})).empty());
   CHECK(assumed("lock.4x1 lock.2x1", with_times({{Spent::lock, 10, 10}})) == Found{{{"lock.2x1"}, 0.1}});
   CHECK(assumed("", result).empty());
+  // Where no lock was taken, that term is what atomic operations cost: a trap, and messages.
+  Result atomics = with_times({{Spent::lock, 10, 10}});
+  atomics.threads[0].region.atomics = 7;
+  CHECK(assumed("lock.2x1", atomics).empty());
+  CHECK(assumed("lock.2x1 fault.WROH", atomics) == Found{{{"fault.WROH"}, 0.1}});
 }

@@ -107,8 +107,8 @@ class Explanation:
         return next((one for one in self.outcomes if one.alternative.shape), None)
 
     def best(self) -> Outcome | None:
-        """The choice with the largest gain, at least 5 %; none with doubts that the point itself does not have."""
-        known = (one for one in self.outcomes if one.is_as_sure_as(self.result.doubts))
+        """The choice with the largest gain, at least 5 %; no upper bound, and none with doubts that the point itself does not have."""
+        known = (one for one in self.outcomes if one.is_as_sure_as(self.result.doubts) and one.alternative.mending not in BOUNDS)
         return next((one for one in known if one.alternative.is_choice and one.gain >= 1.05), None)
 
 

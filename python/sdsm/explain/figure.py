@@ -53,7 +53,7 @@ def draw(explanation: Explanation, is_named: bool = True) -> Figure:
     style.heading(
         figure,
         style.short(f"{names}{point.layout}: {result.makespan_s:.4g} s"),
-        "Seconds, mean over threads; alternatives are simulated whole." + (f" Hatched: {style.EXTRAPOLATED}" if hatched else ""),
+        "Seconds, mean over threads; alternatives are simulated whole." + (f" Hatched in the last panel: {style.EXTRAPOLATED}" if hatched else ""),
     )
     return figure
 

@@ -50,7 +50,7 @@ def verdict(explanation: Explanation) -> str:
         )
     lacking = explanation.result.doubts
     if lacking:
-        words.append(f"It is {why_doubtful(lacking)}.")
+        words.append(f"The prediction is {why_doubtful(lacking)}.")
     other = explanation.other_shape()
     if other is not None and other.time_s is not None:
         words.append(f"Its barriers are modelled: {other.alternative.what} would make it {other.time_s:.4g} s.")
@@ -58,7 +58,7 @@ def verdict(explanation: Explanation) -> str:
     if best is not None and best.time_s is not None:
         words.append(f"Of what you can choose, {best.alternative.what} makes it {best.time_s:.4g} s, {best.gain:.2f} times as fast.")
         if best.is_doubtful:
-            words.append("(That is so likewise.)" if best.doubts == lacking else f"(That is {why_doubtful(best.doubts)}.)")
+            words.append("(It rests on the same costs.)" if best.doubts == lacking else f"(That is {why_doubtful(best.doubts)}.)")
     elif explanation.outcomes:
         words.append("No option makes it 5% faster.")
     return " ".join(words)
@@ -85,7 +85,7 @@ def _account(explanation: Explanation) -> list[str]:
 
 
 def _causes(explanation: Explanation) -> list[str]:
-    lines = ["", "What costs most, constructs and arrays; faults and diffs are in both"]
+    lines = ["", "What costs most beside computing, constructs and arrays, those first whose mending gains most; faults and diffs are in both"]
     for number, one in enumerate(explanation.causes[:MOST_CAUSES], start=1):
         share = one.cost_s / explanation.all_threads_s
         gain = f"; mended, {one.gain:.2f} times as fast" if one.gain is not None and one.gain >= NOTABLE_GAIN else ""

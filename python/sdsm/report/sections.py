@@ -181,7 +181,7 @@ def _of_explanation(explained: explanation.Explanation, naming: Naming) -> Itera
     )
     if explained.causes:
         yield Section(
-            "What costs most, constructs and arrays",
+            "What costs most beside computing, constructs and arrays",
             items=["Faults and diffs are in both. A gain is that of mending it alone."],
             columns=("", "seconds", "share", "times as fast", "how"),
             rows=[_cause(one, explained) for one in explained.causes[:MOST_ROWS]],

@@ -34,6 +34,7 @@ def answers(spec: Spec, question: Question, done: Sequence[Done]) -> Iterator[st
             places.setdefault(one.point.values[question.axis], []).append(one)
     choose = min if question.end == "least" else max
     for others, places in groups.items():
+        failed = [one.point.values[question.axis] for one in done if one.result is None and shown(varied_values(spec, one, (question.axis, "seed"))) == others]
         middles = {value: median([one.value(question.what) for one in found]) for value, found in places.items()}
         best = choose(middles, key=lambda value: middles[value])
         where = f"{others}: " if others else ""
@@ -42,7 +43,13 @@ def answers(spec: Spec, question: Question, done: Sequence[Done]) -> Iterator[st
         between = f" ({low_s:.4g} to {high_s:.4g} s)" if question.what == "time" and low_s < high_s else ""
         axis = question.axis.removeprefix("set ")
         what = NAMES[question.what]
-        yield f"{where}{what} is {question.end} at {axis} {best.rsplit('/', 1)[-1]}: {number}{between}{marked(places[best])}"
+        yield f"{where}{what} is {question.end} at {axis} {best.rsplit('/', 1)[-1]}: {number}{between}{marked(places[best])}{_failed(failed)}"
+
+
+def _failed(values: Sequence[str]) -> str:
+    """Says which values are not among the compared."""
+    names = list(dict.fromkeys(value.rsplit("/", 1)[-1] for value in values))
+    return f" ({', '.join(names)} failed)" if names else ""
 
 
 def marked(points: Sequence[Done]) -> str:
