@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <cctype>
-#include <limits>
 #include <map>
 #include <string>
 #include <string_view>

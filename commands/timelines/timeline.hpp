@@ -83,7 +83,7 @@ class Timeline {
   /// Returns the events in the order of their beginnings. Call end() before.
   const std::vector<Event>& events() const { return events_; }
 
-  /// What the selection's limit cut: the number of events, and the earliest time at which one begins. the writers
+  /// What the selection's limit cut: the number of events, and the earliest time at which one begins. The writers
   /// write it.
   std::uint64_t cut() const { return cut_; }
   Time cut_from() const { return horizon_; }

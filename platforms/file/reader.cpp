@@ -414,8 +414,8 @@ class Reader {
                                        id, second.values.size(), as, line_of(places_.at(as)), first.values.size()));
   }
 
-  /// Costs whose share of the time results tell (sim/costs_behind.hpp).
-  static bool is_told(std::string_view name) {
+  /// Costs that make a term of accounts, so that results can report their share (sim/costs_behind.hpp).
+  static bool is_in_accounts(std::string_view name) {
     const auto belongs = [&](const ProtocolRow& row) {
       const std::string prefix = prefix_of(row.kind);
       if (!name.starts_with(prefix)) return false;
@@ -442,9 +442,9 @@ class Reader {
       };
       std::ranges::copy_if(order_, std::back_inserter(found), is_meant);
       if (std::ranges::any_of(order_, is_named)) {
-        if (name.ends_with('*') || is_told(name)) continue;
+        if (name.ends_with('*') || is_in_accounts(name)) continue;
         report(places_.find(assumed_costs)->second,
-               fmt::format("property '{}' names '{}', of which no result can tell how much rests on it. Leave it out",
+               fmt::format("property '{}' names '{}', whose share of the time no result can report. Leave it out",
                            assumed_costs, name));
         continue;
       }

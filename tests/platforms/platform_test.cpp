@@ -329,7 +329,7 @@ TEST_CASE("assumed costs are named one by one, or by their beginning") {
     CHECK_THAT(finding, ContainsSubstring("which is not in this file. Leave it out"));
   }
   const std::string finding = finding_in(PlatformText{{"costs.assumed", "local-part.home-share"}}.text());
-  CHECK_THAT(finding, ContainsSubstring("of which no result can tell how much rests on it"));
+  CHECK_THAT(finding, ContainsSubstring("whose share of the time no result can report"));
 }
 
 TEST_CASE("a factor multiplies a cost's standard error, a value drops it") {

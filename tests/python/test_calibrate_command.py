@@ -283,3 +283,13 @@ def test_what_cannot_be_read_is_reported_with_one_advice(tmp_path, capsys, monke
     (tmp_path / "sdsm").write_text("")
     assert main([name, "-o", "p.xml", "--build", str(tmp_path)]) == 2
     assert capsys.readouterr().err == f"sdsm: {reported}\n"
+
+
+def test_the_platform_names_the_costs_that_nobody_measured(tmp_path):
+    out = tmp_path / "p.xml"
+    main([str(ROOT / "tests" / "python" / "data" / "sdsm" / "microbench.system.json"), "-o", str(out)])
+    text = out.read_text()
+    assumed = set(re.findall(r'<!-- assumed: .*-->\n\s*<prop id="(fault\.[A-Z]{4}|message[.a-z-]*|(?:barrier|lock)\.\dx\d)"', text))
+    named = re.search(r'"costs.assumed" value="([^"]*)"', text)
+    assert assumed and named and set(named[1].split()) == assumed | {"jiajia.*"}
+    assert subprocess.run([ROOT / "build" / "sdsm", "check", out], check=False).returncode == 0

@@ -22,8 +22,8 @@ from sdsm.platform.platform_file import Blank, Comment, Element, Node, PlatformF
 LINKS = {"link": {"bandwidth": "bandwidth", "latency": "latency"}, "cluster": {"bandwidth": "bw", "latency": "lat"}}
 #: Properties that a calibration never determines; the base file's are kept.
 KEPT = ("protocol.invalidation", "home.interrupt-delay")
-#: Costs whose share of the time results tell.
-_TOLD = re.compile(r"fault\.[A-Z]{4}|message\.(fixed|per-byte)|(barrier|lock)\.\d+x\d+")
+#: Costs that make a term of accounts, so that results can report their share (as platforms/file/reader.cpp has it).
+_IN_ACCOUNTS = re.compile(r"fault\.[A-Z]{4}|message\.(fixed|per-byte)|(barrier|lock)\.\d+x\d+")
 #: What was measured at most.
 RANGE = ("calibrated.nodes", "calibrated.threads-per-node", "calibrated.diff")
 
@@ -158,7 +158,7 @@ def _error(parameter: Parameter) -> list[Node]:
 
 def _assumed(fit: Fit) -> list[str]:
     """Names of the times that nobody measured."""
-    return [one.name for one in fit.parameters if one.kind == "assumed" and one.value > 0 and _TOLD.fullmatch(one.name)]
+    return [one.name for one in fit.parameters if one.kind == "assumed" and one.value > 0 and _IN_ACCOUNTS.fullmatch(one.name)]
 
 
 def _correlation(fit: Fit) -> list[Node]:

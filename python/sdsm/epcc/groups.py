@@ -167,7 +167,7 @@ def _series(files: Mapping[str, Sequence[Run]]) -> dict[str, str]:
     return dict(zip(files, files, strict=True)) | {file: series for series, own in together.items() for _, file in own}
 
 
-#: Overheads of two files that are put together, so many times as long and so many half widths apart, are told.
+#: Overheads of two files that are put together, so many times as long and so many half widths apart, get a warning.
 TIMES_APART, WIDTHS_APART = 2.0, 3.0
 
 

@@ -100,7 +100,7 @@ def rdma(costs: Sequence[Node], adapter: Adapter, bandwidth: str) -> list[Node]:
     fetch_us = 2 * adapter.fixed_us + _page_bytes(given) * adapter.per_byte_us
     before_us = _us(given, "message.fixed") + CONTROL_BYTES * quantity(given["message.per-byte"], PER_BYTE)
     if not before_us:
-        raise ValueError("its messages take no time, so it cannot be told what barriers and locks take without them")
+        raise ValueError("its messages take no time, so barriers and locks cannot be scaled by it")
     ratio = (adapter.fixed_us + CONTROL_BYTES * adapter.per_byte_us) / before_us
     between_nodes = {
         name: us(_us(given, name) * ratio) for name in given if re.fullmatch(r"(barrier|lock)\.(?!1x)\d+x\d+", name)
